@@ -326,7 +326,8 @@ impl ConnectRequest {
         if sources.is_empty() {
             sources = record.and_then(|record| record.edits().find_map(of)).unwrap_or_default();
         }
-        if sources.is_empty() {
+        // A connection may also be for the hooks alone.
+        if sources.is_empty() && self.hooks != Some(Hooks::Write) {
             return Err(ConnectError::NothingToSearch(target));
         }
         if sources.len() > most {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anemone_index::{Hit, Request};
 use anemone_memory::{
-    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, Part, Recalled, SessionKind,
-    compose, estimated_tokens, note_recalls, recalled,
+    Budget, ComposeRequest, ComposedContext, ContextRules, Fate, LogChoice, Part, RecallSection,
+    Recalled, SessionKind, compose, estimated_tokens, note_recalls, recalled,
 };
 use anemone_runtimes::{Machine, MemoryBackend, context_rules_of};
 use serde::Serialize;
@@ -32,6 +32,10 @@ pub struct ContextRequest {
     pub rules: Option<&'static ContextRules>,
     /// How much of it.
     pub budget: Budget,
+    /// Whether today's and yesterday's log are shown, even if the runtime leaves them out.
+    pub logs: LogChoice,
+    /// The memory tools of the session, for the section that tells it to use them.
+    pub recall: Option<RecallSection>,
     /// A question; memories that answer it follow.
     pub query: Option<String>,
     /// Whether recalled memories are counted for `tidy`.
@@ -57,6 +61,8 @@ impl ContextRequest {
             session,
             rules: None,
             budget: Budget::Runtime,
+            logs: LogChoice::Runtime,
+            recall: None,
             query: None,
             recalls: RecallCounting::Counted,
         }
@@ -196,12 +202,19 @@ pub fn context(request: &ContextRequest, host: &Host) -> Result<ContextReport, A
         None => Recalled::default(),
     };
     let delimiter = delimiter()?;
+    let config = Config::of_agent(memory.runtime, &memory.agent, &machine, host)?;
+    let recall = request.recall.clone().map(|section| RecallSection {
+        citations: section.citations.or(config.search.citations),
+        ..section
+    });
     let composing = ComposeRequest {
         session,
         rules,
-        limits: Config::of_agent(memory.runtime, &memory.agent, &machine, host)?.context,
+        limits: config.context,
         budget: request.budget,
         today: host.today(),
+        logs: request.logs,
+        recall,
         recalled: Some(shown.framed(&delimiter)),
         delimiter,
     };

@@ -35,9 +35,6 @@ pub enum HookError {
     /// Neither the request nor the hook's JSON has the message.
     #[error("there is no message")]
     NoMessage,
-    /// A chat model was to be asked.
-    #[error("no chat model is named or configured")]
-    NoChatModel,
     /// There is no such time zone.
     #[error("{0:?} is no time zone")]
     UnknownTimeZone(String),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anemone_format::Origin;
 use anemone_memory::{
-    EntryListing, ListFilter, ListedEntry, MarkdownStoreError, MemoryError, OriginCheck,
+    EntryListing, ListFilter, ListedEntry, MarkdownStoreError, MemoryError, OriginCheck, Page,
     citation_of, list_entries, shown,
 };
 use jiff::civil::Date;
@@ -31,6 +31,8 @@ pub struct ListRequest {
     pub origin: Option<Origin>,
     /// How many entries at most.
     pub limit: u32,
+    /// How many entries that match are left out at the start: the pages before.
+    pub offset: u32,
 }
 
 impl ListRequest {
@@ -53,8 +55,11 @@ pub struct ListReport {
     pub entries: Vec<EntryLine>,
     /// Entries that match.
     pub total: usize,
-    /// Entries that match and are not listed because of the limit.
+    /// Entries that match and are not listed because of the limit and the offset.
     pub not_shown: usize,
+    /// The offset of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
     /// Entries that do not match.
     pub filtered: usize,
     /// Entries that others replaced, or that were archived.
@@ -124,16 +129,17 @@ pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError>
     check_period(request.since, request.until)?;
     let (_machine, memory) = request.memory.open(Access::Read, host)?;
     let backend = memory.memory();
-    let listing = list_entries(&*backend, &request.filter(), &host.zone())?;
+    let mut listing = list_entries(&*backend, &request.filter(), &host.zone())?;
     if listing.entries.is_empty()
         && let Some(kind) = &request.kind
     {
         check_kind(kind, &list_entries(&*backend, &ListFilter::default(), &host.zone())?)?;
     }
+    let total = listing.entries.len();
+    let page = Page { offset: request.offset as usize, limit: request.limit as usize };
+    let rest = listing.keep_page(page);
     let EntryListing { entries, filtered, superseded, unreadable } = listing;
-    let total = entries.len();
-    let mut entries: Vec<EntryLine> =
-        entries.into_iter().take(request.limit as usize).map(EntryLine::of).collect();
+    let mut entries: Vec<EntryLine> = entries.into_iter().map(EntryLine::of).collect();
     // Rows of a database have no file to check, so their origins stay claims.
     let mut origins = OriginCheck::new(&memory.site);
     for entry in entries.iter_mut().filter(|entry| entry.origin.is_some()) {
@@ -143,6 +149,7 @@ pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError>
     Ok(ListReport {
         place: memory.site.root().display().to_string(),
         not_shown: total - entries.len(),
+        next_offset: (rest > 0).then(|| total - rest),
         entries,
         total,
         filtered,

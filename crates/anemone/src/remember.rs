@@ -1,11 +1,13 @@
 //! Remembers something: writes it into an agent's memory, unless there is a secret in it or the
 //! memory says the same already.
 
+mod vector;
+
 use anemone_format::{Moment, Origin, ProvenanceStamp, StampId};
 pub use anemone_memory::Secrets as SecretHandling;
 use anemone_memory::{
-    Caution, Duplicate, EntryRequest, Importance, Label, Memory, NewEntry, Place, RememberPlan,
-    RememberPlanError, RememberSettings, RestoredText, SecretLocation, plan_remember,
+    Category, Caution, Duplicate, EntryRequest, Importance, Label, Memory, NewEntry, Place,
+    RememberPlan, RememberPlanError, RememberSettings, RestoredText, SecretLocation, plan_remember,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -30,6 +32,9 @@ pub struct RememberRequest {
     pub key: Option<String>,
     /// What it is, such as `decision`.
     pub kind: Option<String>,
+    /// The category of the row that it becomes, in a database; a file takes it for its type.
+    /// `core` is the curated part.
+    pub category: Option<Category>,
     /// How much it matters.
     pub importance: Option<Importance>,
     /// Words by which it is found, with or without `#`.
@@ -81,6 +86,7 @@ impl RememberRequest {
             text: text.into(),
             key: None,
             kind: None,
+            category: None,
             importance: None,
             tags: Vec::new(),
             origin: Origin::Agent,
@@ -174,10 +180,15 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
     };
     let asked = request.asked(&*memory, host);
     let plan = plan_remember(&*memory, finder.as_ref(), asked, &settings, host.now());
-    let plan = plan.map_err(RememberError::Memory)?;
+    let mut plan = plan.map_err(RememberError::Memory)?;
     let mut report = request.report(&plan);
     if request.dry_run {
         return Ok(report);
+    }
+    if plan.entry.row.is_some() && plan.is_writable() {
+        let (vector, caution) = vector::vector_of(&living, &plan.entry.text, host);
+        plan.vector = vector;
+        report.warnings.extend(caution);
     }
     let applied = match plan.write(&*memory, host.fresh_id(), host.now()) {
         Ok(applied) => applied,
@@ -215,24 +226,33 @@ impl RememberRequest {
             let taken = self.supersedes.clone();
             key = taken.filter(|name| name.parse::<StampId>().is_err());
         }
-        let place = match self.part {
-            MemoryPart::Curated => Place::Curated,
-            MemoryPart::Log => Place::Daily(now.to_zoned(host.zone()).date()),
+        let place = match (&self.category, self.part) {
+            (Some(Category::Core), _) | (None, MemoryPart::Curated) => Place::Curated,
+            (Some(_), _) | (None, MemoryPart::Log) => {
+                Place::Daily(now.to_zoned(host.zone()).date())
+            }
         };
+        let label = self.label(memory.rows().is_some());
         let text = self.text.clone();
         EntryRequest {
-            given: NewEntry { text, key, label: self.label(), tags, stamp },
+            given: NewEntry { text, key, label, tags, stamp },
             place,
+            category: self.category.clone(),
             secrets: self.secrets,
         }
     }
 
-    fn label(&self) -> Option<Label> {
-        if self.kind.is_none() && self.importance.is_none() {
+    fn label(&self, is_row: bool) -> Option<Label> {
+        let kind = match &self.category {
+            // A file has no categories; the user's own is the type of the entry there.
+            Some(category) if !is_row && self.kind.is_none() => category.own_name(),
+            _ => self.kind.as_deref(),
+        };
+        if kind.is_none() && self.importance.is_none() {
             return None;
         }
         let importance = self.importance.or(Importance::new(USUAL_IMPORTANCE))?;
-        Some(Label { name: self.kind.clone().unwrap_or_else(|| USUAL_TYPE.to_owned()), importance })
+        Some(Label { name: kind.unwrap_or(USUAL_TYPE).to_owned(), importance })
     }
 
     fn report(&self, plan: &RememberPlan) -> RememberReport {

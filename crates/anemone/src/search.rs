@@ -20,7 +20,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anemone_format::StampTable;
-use anemone_format::word_enum;
 use anemone_index::{
     Answer, AnswerNote, Explanation, Freshness, Hit, Index, Kinds, Provenance, RankingChoice,
     RankingSetting, RankingTuning, Request,
@@ -45,6 +44,7 @@ use crate::embedder::{
 use crate::host::Host;
 use crate::settings::{unsaid, unsaid_of};
 use crate::statement::Statement;
+pub use anemone_memory::Citations;
 
 /// A question.
 #[derive(Clone, Debug, Default)]
@@ -77,38 +77,6 @@ pub struct SearchRequest {
     pub embedder: EmbedderChoice,
     /// Whether much may be sent to a service, for another program's ranking.
     pub large_jobs: LargeJobs,
-}
-
-word_enum! {
-    /// Whether hits are cited by path and lines, so that an agent can name its sources.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-    pub enum Citations {
-        /// They are, except in a group or a channel: others there need not know the owner's files.
-        #[default]
-        Auto = "auto",
-        /// They are.
-        On = "on",
-        /// They are not.
-        Off = "off",
-    }
-}
-
-impl Citations {
-    /// Returns the mode of a request, or that of the settings where the request leaves it open.
-    #[must_use]
-    pub fn or(self, settings: Self) -> Self {
-        if self == Self::Auto { settings } else { self }
-    }
-
-    /// Whether hits are cited in a session.
-    #[must_use]
-    pub fn are_shown(self, session: Option<SessionKind>) -> bool {
-        match self {
-            Self::Auto => session != Some(SessionKind::Group),
-            Self::On => true,
-            Self::Off => false,
-        }
-    }
 }
 
 impl SearchRequest {

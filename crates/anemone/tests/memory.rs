@@ -27,10 +27,14 @@ mod index;
 mod list;
 #[path = "memory/remember.rs"]
 mod remember;
+#[path = "memory/row_shapes.rs"]
+mod row_shapes;
 #[path = "memory/rows.rs"]
 mod rows;
 #[path = "memory/search.rs"]
 mod search;
+#[path = "memory/seeds.rs"]
+mod seeds;
 #[path = "memory/settings.rs"]
 mod settings;
 #[path = "memory/tidy.rs"]

@@ -4,12 +4,16 @@
 
 mod support;
 
+#[path = "transfer/beside.rs"]
+mod beside;
 #[path = "transfer/export.rs"]
 mod export;
 #[path = "transfer/passage.rs"]
 mod passage;
 #[path = "transfer/round_trip.rs"]
 mod round_trip;
+#[path = "transfer/seeds.rs"]
+mod seeds;
 #[path = "transfer/workspace.rs"]
 mod workspace;
 #[path = "transfer/zeroclaw.rs"]

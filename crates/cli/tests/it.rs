@@ -95,6 +95,8 @@ mod sealed;
 mod search;
 #[path = "it/secrets.rs"]
 mod secrets;
+#[path = "it/seeds.rs"]
+mod seeds;
 #[path = "it/status.rs"]
 mod status;
 #[path = "it/stdio.rs"]

@@ -88,7 +88,7 @@ pub use manifest::{
 pub use moment::{Moment, ParseMomentError};
 pub use opaque::Opaque;
 pub use pairs::Pairs;
-pub use period::{Granularity, ParsePeriodError, Period};
+pub use period::{Granularity, ParsePeriodError, PartitionBy, Period};
 pub use principals::{
     CommunicationPreferences, Principal, PrincipalType, Principals, Profile, ProseProfile,
     StructuredProfile, WorkContext,

@@ -11,7 +11,7 @@ use crate::digest::Hex;
 use crate::id::AgentId;
 use crate::moment::Moment;
 use crate::object::{object, vocabulary};
-use crate::period::Granularity;
+use crate::period::{Granularity, PartitionBy};
 use crate::purge::PurgeAudit;
 use crate::unknown::Unknown;
 
@@ -152,6 +152,8 @@ object! {
         required index_file: String,
         /// How long a partition is; a quarter when absent.
         optional granularity: Granularity,
+        /// Which time decides the partition of a record; `created_at` when absent.
+        optional partition_by: PartitionBy,
         /// Whether any record has a vector.
         optional has_embeddings: bool,
         /// Whether there are files under `raw/`.
@@ -296,9 +298,12 @@ impl Manifest {
                 (partition.record_count, partition.sealed) = (0, false);
             }
             let monthly = layer.granularity.as_ref() == Some(&Granularity::Month);
-            if monthly || !layer.unknown.is_empty() || !layer.partitions.is_empty() {
+            let by = layer.partition_by.filter(|by| *by == PartitionBy::ObservedAt);
+            let said = monthly || by.is_some();
+            if said || !layer.unknown.is_empty() || !layer.partitions.is_empty() {
                 layers.memory = Some(MemoryLayer {
                     granularity: monthly.then_some(Granularity::Month),
+                    partition_by: by,
                     partitions: layer.partitions,
                     unknown: layer.unknown,
                     ..MemoryLayer::default()

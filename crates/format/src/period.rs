@@ -17,6 +17,17 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// Which of its times decides the partition of a record.
+    pub enum PartitionBy (unknown: CreatedAt) {
+        /// When it was first remembered.
+        CreatedAt = "created_at",
+        /// Of something that happened, an episodic record: when it was observed, if that is known.
+        /// Of every other record: when it was first remembered.
+        ObservedAt = "observed_at",
+    }
+}
+
 /// A quarter or a month of one year.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period {

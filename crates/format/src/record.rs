@@ -1,5 +1,7 @@
 //! A record: one remembered thing.
 
+use jiff::civil::Date;
+
 use crate::id::{AgentId, RecordId};
 use crate::moment::Moment;
 use crate::object::{object, vocabulary};
@@ -73,7 +75,7 @@ object! {
 object! {
     /// The times of a record.
     pub struct Temporal {
-        /// When it was first remembered; decides the partition.
+        /// When it was first remembered; decides the partition, unless the manifest says otherwise.
         required created_at: Moment,
         /// When it last changed.
         optional updated_at: Moment,
@@ -107,6 +109,8 @@ object! {
     pub struct Embedding {
         /// `provider/model`.
         required model: String,
+        /// The provider alone.
+        optional provider: String,
         /// The length of the vector.
         #[schemars(range(min = 1))]
         required dimensions: u64,
@@ -219,6 +223,15 @@ impl Record {
     /// wherever it is called.
     pub(crate) fn to_line(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(self)
+    }
+
+    /// Returns the day that decides its partition where `observed_at` may
+    /// ([`PartitionBy::ObservedAt`](crate::PartitionBy::ObservedAt)).
+    #[must_use]
+    pub fn observed_day(&self) -> Date {
+        let is_episodic = self.memory_type == MemoryType::Episodic;
+        let observed = self.temporal.observed_at.as_ref().filter(|_| is_episodic);
+        observed.unwrap_or(&self.temporal.created_at).utc_date()
     }
 
     /// Creates a record with the required fields; the rest is empty.

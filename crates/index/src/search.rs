@@ -49,8 +49,8 @@ impl Index {
         // Without positive terms no embedder is called: a service would be sent the excluded words.
         let embedders = if words.terms.is_empty() { &[] } else { embedders };
         let votes = Votes::of(&request.query);
-        let is_foreign = !matches!(votes.decide(&votes), Language::English | Language::Other);
-        let asked = Asked { query: &request.query, content: content(&words), is_foreign };
+        let is_foreign = votes.likeliest().is_some_and(|language| language != Language::English);
+        let asked = Asked { query: &request.query, words: words_of(&words), is_foreign };
         let (nearest, vectors) = nearest(&reading, &asked, allowed.as_ref(), embedders)?;
         let ranked = rank(&reading, request, &words, allowed, nearest)?;
         let rankers = Rankers { lexical: true, vectors };
@@ -62,15 +62,16 @@ impl Index {
 /// The query for the embedders.
 struct Asked<'a> {
     query: &'a str,
-    /// Its words that are not in every text.
-    content: String,
-    /// Whether it is surely in a language that English vocabularies do not cover.
+    /// Its words.
+    words: String,
+    /// Whether it may be in a language that English vocabularies do not cover.
     is_foreign: bool,
 }
 
-/// Returns the words of a query that are not in every text, separated by spaces.
-fn content(words: &Words) -> String {
-    let words = words.terms.iter().filter(|term| term.kind == Kind::Word);
+/// Returns the words of a query, separated by spaces. A question that is about names still consists
+/// of words, because it asks for something.
+fn words_of(words: &Words) -> String {
+    let words = words.terms.iter().filter(|term| matches!(term.kind, Kind::Word | Kind::Weak));
     words.map(|term| term.surface.as_str()).collect::<Vec<_>>().join(" ")
 }
 
@@ -107,7 +108,7 @@ fn sense(asked: &Asked<'_>, embedders: &[&dyn Embedder]) -> Sense {
         return Sense::Untold;
     }
     let known: Vec<Option<f32>> =
-        embedders.iter().map(|embedder| embedder.knows(&asked.content)).collect();
+        embedders.iter().map(|embedder| embedder.knows(&asked.words)).collect();
     match known.iter().flatten().copied().reduce(f32::max) {
         Some(share) if share >= KNOWN_SHARE => Sense::Words,
         Some(_) if known.iter().all(Option::is_some) => Sense::Letters,

@@ -30,12 +30,17 @@ const DEEPEST_MARKER: usize = 64;
 /// become a node of the tree.
 const LONGEST_LINE: usize = 64 * 1024;
 
+/// Bytes of what a line or a paragraph says, at most.
+const LONGEST_STATEMENT: usize = 4096;
+
 /// A Markdown file, parsed.
 #[derive(Debug)]
 pub struct Page<'a> {
     text: &'a str,
     headings: Vec<Heading>,
     rows: Vec<usize>,
+    /// Where the header of each table begins, with the plain texts of its cells.
+    heads: Vec<(usize, Vec<String>)>,
     hidden: Vec<HiddenRange>,
 }
 
@@ -121,7 +126,13 @@ impl<'a> Page<'a> {
     }
 
     fn parse_in_windows(text: &'a str, window: usize, longest: usize) -> Self {
-        let mut page = Self { text, headings: Vec::new(), rows: Vec::new(), hidden: Vec::new() };
+        let mut page = Self {
+            text,
+            headings: Vec::new(),
+            rows: Vec::new(),
+            heads: Vec::new(),
+            hidden: Vec::new(),
+        };
         let mut from = byte_order_mark(text);
         if let Some(matter) = front_matter(text) {
             page.hidden.push(HiddenRange { range: from..matter.end, kind: HiddenKind::Code });
@@ -172,6 +183,7 @@ impl<'a> Page<'a> {
         let mut depth = 0_usize;
         let mut last_block = at;
         let mut heading: Option<Heading> = None;
+        let mut head: Option<(usize, Vec<String>)> = None;
         for (event, range) in Parser::new_ext(window, Options::ENABLE_TABLES).into_offset_iter() {
             let range = range.start + at..range.end + at;
             match event {
@@ -185,6 +197,12 @@ impl<'a> Page<'a> {
                             heading =
                                 Some(Heading { level: level as u8, text: String::new(), range });
                         }
+                        Tag::TableHead => {
+                            head = Some((line_start(self.text, range.start), Vec::new()));
+                        }
+                        Tag::TableCell => {
+                            head.iter_mut().for_each(|(_, cells)| cells.push(String::new()));
+                        }
                         Tag::TableRow => self.rows.push(line_start(self.text, range.start)),
                         Tag::CodeBlock(_) => self.hide(range, HiddenKind::Code),
                         Tag::HtmlBlock => self.hide_html(range),
@@ -197,16 +215,25 @@ impl<'a> Page<'a> {
                     if matches!(tag, TagEnd::Heading(_)) && depth == 0 {
                         self.headings.extend(heading.take().map(Heading::on_one_line));
                     }
+                    if matches!(tag, TagEnd::TableHead) {
+                        self.heads.extend(head.take());
+                    }
                 }
                 Event::Code(code) => {
                     self.hide(range, HiddenKind::Code);
                     if let Some(heading) = &mut heading {
                         heading.text.push_str(&code);
                     }
+                    if let Some(cell) = head.as_mut().and_then(|(_, cells)| cells.last_mut()) {
+                        cell.push_str(&code);
+                    }
                 }
                 Event::Text(text) => {
                     if let Some(heading) = &mut heading {
                         heading.text.push_str(&text);
+                    }
+                    if let Some(cell) = head.as_mut().and_then(|(_, cells)| cells.last_mut()) {
+                        cell.push_str(&text);
                     }
                 }
                 Event::SoftBreak | Event::HardBreak => {
@@ -256,6 +283,7 @@ impl<'a> Page<'a> {
     fn forget_from(&mut self, at: usize) {
         self.headings.truncate(self.headings.partition_point(|one| one.range.start < at));
         self.rows.truncate(self.rows.partition_point(|start| *start < at));
+        self.heads.truncate(self.heads.partition_point(|(start, _)| *start < at));
         self.hidden.truncate(self.hidden.partition_point(|one| one.range.start < at));
     }
 
@@ -323,18 +351,19 @@ impl<'a> Page<'a> {
         sections
     }
 
-    /// Cuts the page before each body row of its tables; `None` when there is none.
+    /// Cuts the page after each body row of its tables; `None` when there is none.
     ///
-    /// What precedes the first row belongs to it; what follows a row belongs to that row.
+    /// What precedes a row, such as the header of its table, belongs to it; what follows the last
+    /// row belongs to that one.
     pub fn rows(&self) -> Option<Vec<Section<'a>>> {
-        let ends = self.rows.iter().skip(1).copied().chain([self.text.len()]);
-        // The parser treats a line of unusual whitespace as a row; it does not get a section.
-        let full =
-            self.rows.iter().zip(ends).filter(|(row, end)| !is_blank(&self.text[**row..*end]));
-        let mut cuts: Vec<usize> = full.map(|(row, _)| *row).skip(1).collect();
         if self.rows.is_empty() {
             return None;
         }
+        // The parser treats a line of unusual whitespace as a row; it does not get a section.
+        let lines = self.rows.iter().map(|row| *row..next_line(self.text, *row + 1));
+        let full = lines.filter(|line| !is_blank(&self.text[line.clone()]));
+        let mut cuts: Vec<usize> = full.map(|line| line.end).collect();
+        cuts.pop();
         cuts.push(self.text.len());
         let mut lines = Lines::new(self.text);
         let mut start = 0;
@@ -344,6 +373,14 @@ impl<'a> Page<'a> {
             section
         });
         Some(sections.collect())
+    }
+
+    /// Returns the names of the columns of the first table row that begins in a range of the file.
+    pub fn columns(&self, range: Range<usize>) -> &[String] {
+        let row = self.rows.get(self.rows.partition_point(|row| *row < range.start));
+        let Some(row) = row.filter(|row| range.contains(row)) else { return &[] };
+        let above = self.heads.partition_point(|(head, _)| head < row);
+        above.checked_sub(1).map_or(&[], |head| &self.heads[head].1)
     }
 
     /// Returns the page as one section, or none when it is blank.
@@ -365,6 +402,25 @@ impl<'a> Page<'a> {
         let second = self.headings.iter().filter(|heading| heading.level == 2);
         let ends = second.clone().skip(1).map(|next| next.range.start).chain([self.text.len()]);
         second.zip(ends).map(|(heading, end)| (heading, heading.range.end.min(end)..end))
+    }
+
+    /// Returns the headings of a level in a range, each with what is below it: up to the next
+    /// heading of its level or above, or the end of the range.
+    pub fn headings_in(
+        &self,
+        range: Range<usize>,
+        level: u8,
+    ) -> impl Iterator<Item = (&Heading, Range<usize>)> {
+        let at = |heading: &Heading| heading.range.start;
+        let from = self.headings.partition_point(|heading| at(heading) < range.start);
+        let to = self.headings.partition_point(|heading| at(heading) < range.end);
+        let within = &self.headings[from.min(to)..to];
+        let found = within.iter().enumerate().filter(move |(_, one)| one.level == level);
+        found.map(move |(index, heading)| {
+            let next = within[index + 1..].iter().find(|other| other.level <= level);
+            let end = next.map_or(range.end, |next| next.range.start);
+            (heading, heading.range.end.min(end)..end)
+        })
     }
 
     /// Returns the text of a range of the file.
@@ -402,6 +458,40 @@ impl<'a> Page<'a> {
     /// Returns the items of the lists in a range, one line each, without their marker.
     pub fn items(&self, range: Range<usize>) -> impl Iterator<Item = &'a str> {
         self.prose_lines(range).filter_map(|(line, _)| list_item(line))
+    }
+
+    /// Returns what a range says in prose, without markup: each item of its lists, and each
+    /// paragraph with its lines joined. Headings, tables, rules and placeholders say nothing, and
+    /// what has more than 4096 bytes is left out.
+    pub fn statements(&self, range: Range<usize>) -> Vec<String> {
+        let mut statements: Vec<String> = Vec::new();
+        let mut is_open = false;
+        for (line, _) in self.prose_lines(range) {
+            let is_markup = atx_heading(line).is_some()
+                || is_thematic_break(line)
+                || line.starts_with('|')
+                || line.trim_matches(['=', '-']).is_empty();
+            if line.is_empty() || is_markup {
+                is_open = false;
+                continue;
+            }
+            let item = list_item(line).or_else(|| numbered_item(line)).map(|item| {
+                let ticked = ["[ ] ", "[x] ", "[X] "].iter();
+                ticked.fold(item, |item, mark| item.strip_prefix(mark).unwrap_or(item))
+            });
+            match (item, statements.last_mut()) {
+                (None, Some(open)) if is_open => {
+                    open.push(' ');
+                    open.push_str(line);
+                }
+                _ => statements.push(item.unwrap_or(line).to_owned()),
+            }
+            is_open = true;
+        }
+        // Longer ones are data, and hard to parse.
+        let short = statements.iter().filter(|statement| statement.len() <= LONGEST_STATEMENT);
+        let plain = short.map(|statement| plain_text(statement));
+        plain.filter(|text| !text.is_empty() && !is_placeholder(text)).collect()
     }
 
     /// Returns the filled-in `- label: value` lines in a range.
@@ -481,13 +571,25 @@ fn before_blank_lines(text: &str, mut at: usize) -> usize {
 }
 
 fn filled<'a>(label: &'a str, value: &'a str) -> Option<LabelledItem<'a>> {
-    let placeholder = value.starts_with('(') && value.ends_with(')');
-    (!label.is_empty() && !value.is_empty() && !placeholder)
+    (!label.is_empty() && !value.is_empty() && !is_placeholder(value))
         .then_some(LabelledItem { label, value })
+}
+
+/// Templates put hints between parentheses.
+fn is_placeholder(text: &str) -> bool {
+    let bare = text.trim_matches(['_', '*', ' ']);
+    bare.starts_with('(') && bare.ends_with(')')
 }
 
 fn list_item(line: &str) -> Option<&str> {
     let rest = line.strip_prefix(['-', '*', '+'])?;
+    rest.starts_with([' ', '\t']).then(|| rest.trim_start())
+}
+
+fn numbered_item(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = line.len() - rest.len();
+    let rest = rest.strip_prefix(['.', ')']).filter(|_| (1..=9).contains(&digits))?;
     rest.starts_with([' ', '\t']).then(|| rest.trim_start())
 }
 
@@ -730,7 +832,14 @@ mod tests {
         let page = Page::parse(text);
         let rows = page.rows().unwrap();
         assert_eq!(joined(&rows), text);
-        assert_eq!(lines(&rows), [(1, 5), (6, 11), (12, 12)]);
+        // The header of the second table belongs to its row, and so does what stands above it.
+        assert_eq!(lines(&rows), [(1, 5), (6, 6), (7, 12)]);
+        let columns =
+            |row: usize| page.columns(rows[row].start..rows[row].start + rows[row].text.len());
+        assert_eq!(columns(0), ["#", "Trigger"]);
+        assert_eq!(columns(1), ["#", "Trigger"]);
+        assert_eq!(columns(2), ["x"]);
+        assert_eq!(page.columns(0..20), [""; 0], "no row begins there");
         assert!(rows[1].text.starts_with("| 2 |"));
         assert!(rows.iter().all(|row| row.kind == SectionKind::Row));
         assert_eq!(Page::parse("| a |\n|---|\n").rows(), None, "a header is not a row");
@@ -924,6 +1033,10 @@ mod tests {
             };
             prop_assert_eq!(places(&whole), places(&windows));
             prop_assert_eq!(&whole.rows, &windows.rows);
+            let heads = |page: &Page<'_>| -> Vec<usize> {
+                page.heads.iter().map(|(at, _)| *at).collect()
+            };
+            prop_assert_eq!(heads(&whole), heads(&windows));
             prop_assert_eq!(&whole.hidden, &windows.hidden);
         }
 

@@ -29,7 +29,7 @@ use anemone::search::target::{SearchTarget, TargetChoice, TargetError};
 use anemone::search::{Citations, SearchRequest, ask, sink_superseded, verify_in};
 use anemone::status::SearchStatus;
 use anemone_index::{ExcerptLimits, KnownDocument};
-use anemone_memory::{Budget, Finality, Importance, SessionKind};
+use anemone_memory::{Budget, Category, Finality, Importance, SessionKind};
 use anemone_messages::{given_day, warning};
 use anemone_runtimes::MemoryBackend;
 
@@ -40,6 +40,9 @@ use crate::service::{
     MemoryStatus, ReadArguments, ReadResult, ReadStatus, RememberArguments, RememberResult, Result,
     SearchArguments, SearchResults, ServiceRefusal, Watch,
 };
+
+/// A query that lists the newest memories, as one without words does.
+const EVERYTHING: &str = "*";
 
 /// Results at most, whatever a client asks for.
 const MOST_RESULTS: u32 = 50;
@@ -214,7 +217,7 @@ impl MemoryService for LocalMemoryService {
         let citations = arguments.citations.map_or(inner.options.citations, Citations::from);
         request.citations = citations.or(settings.citations);
         request.session = arguments.session.map(SessionKind::from);
-        if arguments.query.trim().is_empty() && is_of_agent {
+        if matches!(arguments.query.trim(), "" | EVERYTHING) && is_of_agent {
             let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
             let mut results = newest::newest(arguments, limit as usize, inner)?;
             if !request.citations.are_shown(request.session) {
@@ -242,8 +245,14 @@ impl MemoryService for LocalMemoryService {
         }
         report.cite(&request);
         let mut results = results::search(report, arguments.min_score);
+        if arguments.offset.is_some_and(|offset| offset > 0) {
+            let note = "offset turns the pages of the query *, and has no effect on words";
+            results.notes.push(note.to_owned());
+        }
         if is_of_agent {
-            entries::name(&mut results.results, &target);
+            let memory = inner.agent_memory().ok();
+            let memory = memory.as_ref().map(AgentMemory::memory);
+            entries::name(&mut results.results, &target, memory.as_deref());
         }
         Ok(results)
     }
@@ -302,6 +311,7 @@ impl MemoryService for LocalMemoryService {
         let mut request = RememberRequest::new(arguments.text.clone(), inner.memory());
         request.key.clone_from(&arguments.key);
         request.kind.clone_from(&arguments.kind);
+        request.category = arguments.category.as_deref().map(Category::from);
         request.importance = arguments.importance.map(importance).transpose()?;
         request.tags.clone_from(&arguments.tags);
         request.origin = arguments.source.unwrap_or_default().into();

@@ -110,7 +110,7 @@ impl ServiceRefusal {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SearchArguments {
     /// A question or some words, in any language. Words in quotes must stand together; -word must
-    /// not be there.
+    /// not be there. * alone lists the newest memories.
     pub query: String,
     /// How many results at most, 1 to 50; 6 when left out.
     #[schemars(range(min = 1, max = 50))]
@@ -129,6 +129,8 @@ pub struct SearchArguments {
     pub citations: Option<CitationsArgument>,
     /// The kind of session, for citations; main when left out.
     pub session: Option<SessionArgument>,
+    /// How many of the newest memories to leave out, where the query is *: it turns the pages.
+    pub offset: Option<u32>,
 }
 
 impl SearchArguments {
@@ -151,6 +153,9 @@ pub enum CitationsArgument {
     /// They are not.
     Off,
 }
+
+/// The mode of an answer to a question without words.
+pub(crate) const NEWEST: &str = "newest";
 
 /// What was found.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -222,6 +227,9 @@ pub struct SearchResult {
     /// How much it matters, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<f64>,
+    /// The category of its row, or what a file is for, for tools that know categories.
+    #[serde(skip)]
+    pub shelf: Option<String>,
 }
 
 /// Which lines to read.
@@ -308,6 +316,9 @@ pub struct RememberArguments {
     /// Write it although the memory says nearly the same already.
     #[serde(default)]
     pub force: bool,
+    /// The category of its row, for tools that know categories.
+    #[serde(skip)]
+    pub category: Option<String>,
 }
 
 /// Where something comes from. The owner is not among them: a client cannot prove to be the owner.

@@ -114,7 +114,7 @@ impl Bench {
         let key = Some(key(round));
         let given = NewEntry { text, key, label: None, tags: Vec::new(), stamp };
         let place = Place::Daily(date(2026, 11, 16));
-        let asked = EntryRequest { given, place, secrets: Secrets::Report };
+        let asked = EntryRequest { given, place, category: None, secrets: Secrets::Report };
         let settings = RememberSettings { near_duplicate: 2.0 };
         let plan = times.take("remember: plan", || {
             plan_remember(&self.memory(), Some(&self.finder), asked, &settings, now).unwrap()

@@ -2,6 +2,7 @@
 
 use crate::entry::{Category, NewEntry};
 use crate::remember::{Place, Secrets, look_for_secrets};
+use crate::row_store::{RowDraft, RowVector};
 
 /// Entries that are written as one change. It can only be made of texts that were searched for
 /// secrets, so that nothing is written past that search.
@@ -11,6 +12,7 @@ pub struct Addition {
     entries: Vec<NewEntry>,
     place: Place,
     category: Category,
+    vector: Option<RowVector>,
 }
 
 impl Addition {
@@ -25,13 +27,18 @@ impl Addition {
         for given in &mut entries {
             look_for_secrets(given, Secrets::Redact);
         }
-        Self { what: what.to_owned(), entries, place, category }
+        Self { what: what.to_owned(), entries, place, category, vector: None }
     }
 
     /// Takes an entry in which no secret is left.
-    pub(crate) fn clear(what: &str, given: NewEntry, place: Place) -> Self {
-        let category = place.category();
-        Self { what: what.to_owned(), entries: vec![given], place, category }
+    pub(crate) fn clear(
+        what: &str,
+        given: NewEntry,
+        place: Place,
+        category: Category,
+        vector: Option<RowVector>,
+    ) -> Self {
+        Self { what: what.to_owned(), entries: vec![given], place, category, vector }
     }
 
     /// Returns the requested operation, such as `remember`.
@@ -52,9 +59,15 @@ impl Addition {
         self.place
     }
 
-    /// Returns the kind of rows that they become.
+    /// Returns the rows that they become.
     #[must_use]
-    pub const fn category(&self) -> &Category {
-        &self.category
+    pub fn rows(&self) -> Vec<RowDraft> {
+        let row = |given: &NewEntry| RowDraft {
+            given: given.clone(),
+            category: self.category.clone(),
+            // Only a single entry has one.
+            vector: self.vector.clone().filter(|_| self.entries.len() == 1),
+        };
+        self.entries.iter().map(row).collect()
     }
 }

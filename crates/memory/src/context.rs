@@ -13,6 +13,7 @@ mod budget;
 mod cut;
 mod digest;
 mod logs;
+mod recall_section;
 mod rules;
 mod session;
 
@@ -26,9 +27,10 @@ use crate::store::{MarkdownStore, PageKind};
 use crate::suspicion::suspicion_reason;
 pub use budget::{Budget, estimated_tokens};
 pub use cut::Cutting;
-use cut::{clamped, length};
+use cut::clamped;
+pub use recall_section::{Citations, MemoryTool, RecallSection};
 pub use rules::{ContextLimits, ContextRules, DailyNotes};
-pub use session::SessionKind;
+pub use session::{SessionKind, WORKING_FILE};
 
 /// A file needs so much room to be begun at all.
 const LEAST_ROOM: usize = 64;
@@ -46,10 +48,34 @@ pub struct ComposeRequest {
     pub budget: Budget,
     /// The day it is.
     pub today: Date,
+    /// Whether today's and yesterday's log are shown, even if the runtime does otherwise.
+    pub logs: LogChoice,
+    /// Which memory tools the session has, and how it is to cite; `None`: nothing is said of them.
+    pub recall: Option<RecallSection>,
     /// The recalled memories, framed; they come last.
     pub recalled: Option<String>,
     /// A random word that is new each time, for the frame around memories.
     pub delimiter: String,
+}
+
+/// Who decides whether today's and yesterday's log are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogChoice {
+    /// The rules of the runtime.
+    #[default]
+    Runtime,
+    /// The caller: they are shown, as long as there is room.
+    Shown,
+}
+
+impl ComposeRequest {
+    /// Returns what becomes of the notes of today and yesterday.
+    fn daily_notes(&self) -> DailyNotes {
+        match self.logs {
+            LogChoice::Runtime => self.rules.notes,
+            LogChoice::Shown => DailyNotes::Whole,
+        }
+    }
 }
 
 /// What a session should see.
@@ -126,6 +152,8 @@ pub enum Fate {
     OverBudget,
     /// Sessions of this kind must not see it.
     Private,
+    /// Only sessions of this kind see it.
+    OtherSession(SessionKind),
     /// The runtime leaves it to the agent to read it.
     NotInjected,
 }
@@ -145,6 +173,7 @@ impl Fate {
             Self::NoRoom => "no_room",
             Self::OverBudget => "over_budget",
             Self::Private => "private",
+            Self::OtherSession(_) => "other_session",
             Self::NotInjected => "not_injected",
         }
     }
@@ -171,6 +200,9 @@ impl std::fmt::Display for Fate {
             Self::NoRoom => f.write_str("the runtime's budget for all files was used up"),
             Self::OverBudget => f.write_str("over the budget that was asked for"),
             Self::Private => f.write_str("private: not for sessions of this kind"),
+            Self::OtherSession(kind) => {
+                write!(f, "only for sessions of the kind `{}`", kind.as_str())
+            }
             Self::NotInjected => f.write_str("the runtime leaves it to the agent to read it"),
         }
     }
@@ -213,7 +245,7 @@ pub fn compose(site: &MarkdownStore, asked: &ComposeRequest) -> ComposedContext 
     let mut parts = files(site, asked);
     parts.extend(logs::notes(site, asked));
     if let Some(recalled) = asked.recalled.as_ref().filter(|recalled| !recalled.is_empty()) {
-        let chars = length(recalled);
+        let chars = asked.rules.cutting.length(recalled);
         parts.push(Part {
             included_chars: chars,
             total_chars: chars,
@@ -251,7 +283,7 @@ fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     let rules = asked.rules;
     let mut left = asked.limits.total.unwrap_or(rules.total);
     let mut parts = Vec::new();
-    for row in rules.rows(site, asked.session, asked.today) {
+    for row in rules.rows(site, asked) {
         let part = match row.kept_out {
             Some(fate) => Part::out(&row.path, fate),
             None => file(site, asked, &row.path, row.is_optional, left),
@@ -302,11 +334,13 @@ fn file(
             (kept.text, kept.total, fate)
         }
     };
-    let content = clamped(&content, left);
+    let content =
+        if rules.cutting.length(&content) > left { clamped(&content, left) } else { content };
     if content.is_empty() {
         return Part { total_chars, ..Part::out(path, Fate::NoRoom) };
     }
-    let included_chars = length(&content);
+    // Both numbers are counted in the same way, so that a whole file is as long as itself.
+    let included_chars = rules.cutting.length(&content);
     Part { included_chars, total_chars, content, hidden, ..Part::out(path, fate) }
 }
 
@@ -326,6 +360,9 @@ fn readable(text: &str) -> String {
 fn written(parts: &[Part], asked: &ComposeRequest, site: &MarkdownStore) -> String {
     let rules = asked.rules;
     let mut text = String::new();
+    if let Some(section) = &asked.recall {
+        text.push_str(&section.text(asked.session));
+    }
     let has = |place| parts.iter().any(|part| part.place == place && part.fate.is_in());
     if has(PartPlace::File) {
         text.push_str(rules.opening);

@@ -34,6 +34,9 @@ pub struct MemoryEntry {
     pub origin: Option<String>,
 }
 
+/// What some programs write before a category of the user's own.
+const CUSTOM: &str = "custom:";
+
 /// The kind of an entry, in ZeroClaw's words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Category {
@@ -48,6 +51,16 @@ pub enum Category {
 }
 
 impl Category {
+    /// Returns the user's own name for it, without the mark that some programs put before it;
+    /// `None` for a kind that everybody knows.
+    #[must_use]
+    pub fn own_name(&self) -> Option<&str> {
+        match self {
+            Self::Custom(name) => Some(name.strip_prefix(CUSTOM).unwrap_or(name)),
+            Self::Core | Self::Daily | Self::Conversation => None,
+        }
+    }
+
     /// Returns the word for it.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -75,8 +75,9 @@ pub use change::{Applied, ApplyError, Change, Edit};
 pub use chat::ChatSettings;
 pub use cited::citation_of;
 pub use context::{
-    Budget, ComposeRequest, ComposedContext, ContextLimits, ContextRules, Cutting, DailyNotes,
-    Fate, Part, SessionKind, compose, cut_of, estimated_tokens,
+    Budget, Citations, ComposeRequest, ComposedContext, ContextLimits, ContextRules, Cutting,
+    DailyNotes, Fate, LogChoice, MemoryTool, Part, RecallSection, SessionKind, WORKING_FILE,
+    compose, cut_of, estimated_tokens,
 };
 pub use duplicates::{Candidate, Duplicate, DuplicateSearch};
 pub use entries::{EntryList, PageEntry};
@@ -101,7 +102,7 @@ pub use hook_log::HookWrite;
 pub use journal::{ChangeId, ChangeRecord, EditRecord, JournalError, RowsRecord};
 pub use layout::MarkdownLayout;
 pub use ledger::{OriginCheck, OwnStamps};
-pub use list::{EntryListing, ListFilter, ListedEntry, list_entries};
+pub use list::{EntryListing, ListFilter, ListedEntry, Page, list_entries};
 pub use markdown_memory::MarkdownMemory;
 pub use memory::{BackendError, Memory, MemoryError, PlannedEntry, PlannedRow};
 pub use noteworthy::{NoteSkipReason, UnknownStatements, not_worth_noting, without_unanswered};
@@ -118,7 +119,8 @@ pub use remember::{
 };
 pub use row_memory::{RowMemory, row_key, row_text};
 pub use row_store::{
-    KeepRows, KeptRow, ROWS, RowStore, RowsUndo, key_of_row_document, row_document,
+    KeepRows, KeptRow, ROWS, RowDraft, RowStore, RowVector, RowsUndo, key_of_row_document,
+    row_document,
 };
 pub use scan::{ErasureProbes, Scan};
 pub use session_note::{NoteForm, NotePlan, NotedSession, SessionNote};

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::entries::PageEntry;
-use crate::entry::MemoryEntry;
+use crate::entry::{Category, MemoryEntry};
 use crate::memory::{Memory, MemoryError};
 use crate::row_store::{lines_of_row, row_document};
 use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
@@ -78,9 +78,15 @@ impl ListFilter {
         self.since.is_none_or(|since| entry.day.is_some_and(|day| day >= since))
             && self.until.is_none_or(|until| entry.day.is_some_and(|day| day <= until))
             && self.key.as_ref().is_none_or(has_key)
-            && self.kind.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case(&entry.kind))
+            && self.kind.as_ref().is_none_or(|kind| is_kind(kind, &entry.kind))
             && self.origin.is_none_or(|origin| entry.origin.as_deref() == Some(origin.as_str()))
     }
+}
+
+/// Compares two types, with or without the mark before a category of the user's own.
+fn is_kind(one: &str, other: &str) -> bool {
+    let name = |kind: &str| Category::from(kind).own_name().unwrap_or(kind).to_lowercase();
+    name(one) == name(other)
 }
 
 impl EntryListing {
@@ -89,6 +95,26 @@ impl EntryListing {
         let entries: Vec<ListedEntry> =
             self.entries.into_iter().filter(|entry| filter.matches(entry)).collect();
         Self { filtered: all - entries.len(), entries, ..self }
+    }
+}
+
+/// A page of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// How many entries are left out at the start.
+    pub offset: usize,
+    /// How many entries it has at most.
+    pub limit: usize,
+}
+
+impl EntryListing {
+    /// Keeps one page of the entries that match; returns how many entries follow it.
+    pub fn keep_page(&mut self, page: Page) -> usize {
+        let first = page.offset.min(self.entries.len());
+        self.entries.drain(..first);
+        let rest = self.entries.len().saturating_sub(page.limit);
+        self.entries.truncate(page.limit);
+        rest
     }
 }
 
@@ -170,7 +196,6 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::entry::Category;
     use crate::layout::MarkdownLayout;
     use crate::markdown_memory::MarkdownMemory;
 

@@ -16,10 +16,14 @@ use crate::entry::{Category, NewEntry};
 use crate::finder::Finder;
 use crate::memory::{Memory, MemoryError, PlannedEntry};
 use crate::page::{render, tidied};
+use crate::row_store::RowVector;
 use crate::store::{MarkdownStore, MarkdownStoreError};
 
 /// Bytes of a text that is remembered, at most: more is a document, not a memory.
 pub const MAX_TEXT_BYTES: usize = 64 << 10;
+
+/// Characters of the name of a category, at most.
+const MAX_CATEGORY_CHARS: usize = 128;
 
 /// Where something is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,9 @@ pub struct EntryRequest {
     pub given: NewEntry,
     /// Where to.
     pub place: Place,
+    /// The kind of row that it becomes, in a database: a new row is otherwise of the kind of its
+    /// place, and one that is replaced keeps its own.
+    pub category: Option<Category>,
     /// What to do about secrets.
     pub secrets: Secrets,
 }
@@ -68,7 +75,8 @@ pub enum Secrets {
 pub struct SecretLocation {
     /// What kind of secret.
     pub kind: &'static str,
-    /// Where: `text`, `key`, `tag`, `source`, `session`, `supersedes`, or `entry` for all together.
+    /// Where: `text`, `key`, `category`, `tag`, `source`, `session`, `supersedes`, or `entry` for
+    /// all together.
     pub part: &'static str,
     /// The line of it, from 1.
     pub line: u64,
@@ -96,6 +104,8 @@ pub struct RememberPlan {
     pub secrets: Vec<SecretLocation>,
     /// What else there is to say.
     pub cautions: Vec<Caution>,
+    /// The vector of its text, if it becomes a row and the model of the rows made one.
+    pub vector: Option<RowVector>,
     place: Place,
     /// Whether no secret is left in it.
     is_clear: bool,
@@ -130,6 +140,9 @@ pub enum RememberPlanError {
     /// The name of a type would not be read as one.
     #[error("`{0}` is not a valid type: use letters, digits, `-` and `_`")]
     Type(String),
+    /// The name of a category is no name.
+    #[error("`{0}` is not a valid category: use one to 128 characters in one line")]
+    Category(String),
     /// The text holds a secret.
     #[error("there is a secret in it: {} in {}", .0.kind, .0.part)]
     Secret(SecretLocation),
@@ -152,9 +165,21 @@ pub fn plan_remember(
     settings: &RememberSettings,
     now: Timestamp,
 ) -> Result<RememberPlan, RememberPlanError> {
-    let EntryRequest { given, place, secrets } = asked;
-    let (given, secrets, is_clear) = checked(given, secrets)?;
-    let entry = memory.plan_entry(&given, place)?;
+    let EntryRequest { given, place, category, secrets: handling } = asked;
+    let (given, mut secrets, mut is_clear) = checked(given, handling)?;
+    let mut entry = memory.plan_entry(&given, place)?;
+    if let (Some(row), Some(mut category)) = (&mut entry.row, category) {
+        check_category(&category)?;
+        let found = scan(category.as_str().as_bytes());
+        match handling {
+            Secrets::Redact if !found.is_empty() => {
+                category = Category::from(&*redact_text(category.as_str()).0);
+            }
+            _ => is_clear &= found.is_empty(),
+        }
+        secrets.extend(locations("category", found));
+        row.category = category;
+    }
     let last_look = match finder {
         Some(_) => LastLook::Unless(memory.state(place)?),
         None => LastLook::None,
@@ -167,10 +192,26 @@ pub fn plan_remember(
         None => Vec::new(),
     };
     let cautions = memory.cautions(&given)?;
-    Ok(RememberPlan { entry, given, duplicates, secrets, cautions, place, is_clear, last_look })
+    Ok(RememberPlan {
+        entry,
+        given,
+        duplicates,
+        secrets,
+        cautions,
+        vector: None,
+        place,
+        is_clear,
+        last_look,
+    })
 }
 
 impl RememberPlan {
+    /// Whether nothing that is known so far prevents the write.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        self.is_clear && self.duplicates.is_empty()
+    }
+
     /// Writes it, unless there is a secret in it or the memory says the same already, also since it
     /// was planned.
     pub fn write(
@@ -191,7 +232,12 @@ impl RememberPlan {
         {
             return Err(RememberPlanError::Duplicate(Box::new(same)));
         }
-        let addition = Addition::clear("remember", self.given.clone(), self.place);
+        let category = match &self.entry.row {
+            Some(row) => row.category.clone(),
+            None => self.place.category(),
+        };
+        let (given, vector) = (self.given.clone(), self.vector.clone());
+        let addition = Addition::clear("remember", given, self.place, category, vector);
         Ok(memory.add(&held, &addition, id, now)?)
     }
 }
@@ -261,6 +307,16 @@ fn check(given: &NewEntry) -> Result<(), RememberPlanError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses a category that would not be read as one word of a line.
+fn check_category(category: &Category) -> Result<(), RememberPlanError> {
+    let name = category.as_str();
+    let is_plain = !name.trim().is_empty() && !name.chars().any(char::is_control);
+    if is_plain && name.chars().count() <= MAX_CATEGORY_CHARS {
+        return Ok(());
+    }
+    Err(RememberPlanError::Category(name.chars().take(64).filter(|c| !c.is_control()).collect()))
 }
 
 /// Finds secrets in all that is written, and puts marks in their place where that is wanted.
@@ -344,7 +400,7 @@ mod tests {
             let text = "The fog tea ships on Tuesdays.".to_owned();
             let given = NewEntry { text, key: None, label: None, tags: Vec::new(), stamp };
             let place = Place::Daily(jiff::civil::date(2026, 11, 16));
-            let asked = EntryRequest { given, place, secrets: Secrets::Report };
+            let asked = EntryRequest { given, place, category: None, secrets: Secrets::Report };
             let settings = RememberSettings::default();
             plan_remember(&memory, Some(&finder), asked, &settings, Timestamp::UNIX_EPOCH).unwrap()
         };

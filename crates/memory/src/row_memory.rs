@@ -101,7 +101,12 @@ impl Memory for RowMemory {
         let replaced = self.rows.matching(&ForgetTarget::Key(key.clone()))?.into_iter().next();
         let replaces = replaced.is_some();
         let id = replaced.map_or_else(|| given.stamp.id.to_string(), |row| row.entry.id);
-        let row = Some(PlannedRow { key, category: place.category(), replaces });
+        // A row keeps its category unless another one was asked for.
+        let category = match self.rows.category_of(&key)?.filter(|_| replaces) {
+            Some(category) if matches!(place, Place::Daily(_)) => category,
+            _ => place.category(),
+        };
+        let row = Some(PlannedRow { key, category, replaces });
         Ok(PlannedEntry { id, path: self.place_name(place), text: row_text(given), row })
     }
 
@@ -129,9 +134,7 @@ impl Memory for RowMemory {
         id: Uuid,
         now: Timestamp,
     ) -> Result<Applied, MemoryError> {
-        let category = addition.category();
-        let entries = addition.entries().iter();
-        let rows: Vec<_> = entries.map(|given| (given.clone(), category.clone())).collect();
+        let rows = addition.rows();
         let change = held.write_rows(addition.what(), &*self.rows, &rows, id, now)?;
         Ok(Applied { id: change, restored: Vec::new(), dropped: 0 })
     }

@@ -15,6 +15,29 @@ use crate::forget::{EntryToForget, ForgetTarget};
 use crate::journal::{JournalError, RowsRecord};
 use crate::memory::{BackendError, MemoryError};
 
+/// A row that is to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowDraft {
+    /// What it says, and all that is known of it.
+    pub given: NewEntry,
+    /// The kind of row.
+    pub category: Category,
+    /// The vector of its whole text, if the model of the database made one. Without it the column
+    /// stays empty, and the runtime fills it.
+    pub vector: Option<RowVector>,
+}
+
+/// The vector of a row, and who made it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowVector {
+    /// The provider, as the settings of the runtime name it.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// The vector.
+    pub numbers: Vec<f32>,
+}
+
 /// Receives the current rows before a write; if it fails, nothing is written.
 pub type KeepRows<'a> = dyn FnMut(RowsRecord) -> Result<(), JournalError> + 'a;
 
@@ -43,8 +66,10 @@ pub trait RowStore: Send + Sync {
 
     /// Writes rows in one step, each replacing the row with its key, into a database that is
     /// created if it does not exist. `keep` first receives the former rows.
-    fn put(&self, new: &[(NewEntry, Category)], keep: &mut KeepRows<'_>)
-    -> Result<(), MemoryError>;
+    fn put(&self, new: &[RowDraft], keep: &mut KeepRows<'_>) -> Result<(), MemoryError>;
+
+    /// Returns the category of the row with a key, as the database spells it.
+    fn category_of(&self, key: &str) -> Result<Option<Category>, MemoryError>;
 
     /// Returns the journal's record of rows that are about to be removed.
     fn noted(&self, rows: &[KeptRow]) -> RowsRecord;

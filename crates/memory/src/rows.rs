@@ -3,10 +3,9 @@
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::entry::{Category, NewEntry};
 use crate::journal::{ChangeId, RowsRecord};
 use crate::memory::MemoryError;
-use crate::row_store::{KeptRow, RowStore, RowsUndo};
+use crate::row_store::{KeptRow, RowDraft, RowStore, RowsUndo};
 use crate::store::LockedStore;
 
 impl LockedStore<'_> {
@@ -15,7 +14,7 @@ impl LockedStore<'_> {
         &self,
         what: &str,
         rows: &dyn RowStore,
-        new: &[(NewEntry, Category)],
+        new: &[RowDraft],
         id: Uuid,
         now: Timestamp,
     ) -> Result<ChangeId, MemoryError> {

@@ -37,13 +37,29 @@ const SUMMARY: &str = "\n## Conversation Summary\n\n";
 const MOST_LINES: usize = 500;
 
 /// Which generation's form a note has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NoteForm {
     /// Quoted texts, the user's time zone.
     #[default]
     Gen9,
     /// Plain texts, UTC.
     Gen3,
+}
+
+impl NoteForm {
+    /// Recognises the form of a note by its messages: one of them quotes all of them.
+    fn of_text(text: &str) -> Self {
+        let messages = text.split_once(SUMMARY).map_or("", |(_, messages)| messages);
+        let is_quoted = |line: &str| {
+            let said = line.split_once(": ").map_or("", |(_, said)| said);
+            serde_json::from_str::<String>(said).is_ok()
+        };
+        match messages.lines().next() {
+            Some(line) if !is_quoted(line) => Self::Gen3,
+            _ => Self::Gen9,
+        }
+    }
 }
 
 /// The content of the note of a session.
@@ -78,6 +94,9 @@ pub struct NotedSession {
     /// The digest of the file as we wrote it; earlier versions did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The form that it was written in, which it keeps; earlier versions did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<NoteForm>,
 }
 
 /// The plan for the note of a session.
@@ -180,6 +199,13 @@ impl SessionNote<'_> {
             return out;
         }
         out.push_str(SUMMARY);
+        out.push_str(&self.messages());
+        out
+    }
+
+    /// Writes the messages.
+    fn messages(&self) -> String {
+        let mut out = String::new();
         for (role, text) in &self.said {
             let text = match self.form {
                 NoteForm::Gen9 => {
@@ -212,6 +238,11 @@ impl SessionNote<'_> {
             Some(before) => site.read(&before.path)?,
             None => None,
         };
+        if there.is_none()
+            && let Some(path) = self.written_elsewhere(site)?
+        {
+            return Ok(NotePlan::Unchanged(path));
+        }
         if let (Some(before), Some(there)) = (before, there) {
             if before.digest == self.digest() {
                 return Ok(NotePlan::Unchanged(before.path.clone()));
@@ -246,6 +277,32 @@ impl SessionNote<'_> {
         Ok(NotePlan::Write { path, text, change: self.change(edit) })
     }
 
+    /// Finds a note of the session that is not in our records and contains every message: by the
+    /// agent's own program, or by us before an undo.
+    fn written_elsewhere(
+        &self,
+        site: &MarkdownStore,
+    ) -> Result<Option<String>, MarkdownStoreError> {
+        let Some(id) = self.session_id else { return Ok(None) };
+        let id = format!("- **Session ID**: {}", escaped(&tidied(id).replace('\n', " ")));
+        let other = |form| Self { form, ..self.clone() };
+        let bodies = [NoteForm::Gen9, NoteForm::Gen3].map(|form| other(form).messages());
+        for (path, _) in site.pages()? {
+            if !matches!(PageKind::of(&path), PageKind::Session(_)) {
+                continue;
+            }
+            // A page that cannot be read is not known to be the note.
+            let Ok(Some(page)) = site.read(&path) else { continue };
+            let Ok(text) = page.text() else { continue };
+            let Some((head, messages)) = text.split_once(SUMMARY) else { continue };
+            let has = |wanted: &String| !wanted.is_empty() && messages.contains(wanted.trim_end());
+            if head.lines().any(|line| line == id) && bodies.iter().any(has) {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
     fn text_after_file(&self, there: &FileSnapshot) -> String {
         self.text_after(&String::from_utf8_lossy(&there.bytes))
     }
@@ -261,6 +318,7 @@ impl SessionNote<'_> {
             path: path.to_owned(),
             digest: self.digest(),
             file: Some(sha256_hex(text.as_bytes())),
+            form: Some(self.form),
         }
     }
 }
@@ -275,6 +333,12 @@ pub(crate) fn is_head(kind: PageKind, unit: &ParsedEntry) -> bool {
 }
 
 impl NotedSession {
+    /// Returns the form that a note was written in: the stored one, or else what its text shows.
+    #[must_use]
+    pub fn form_of(&self, text: &str) -> NoteForm {
+        self.form.unwrap_or_else(|| NoteForm::of_text(text))
+    }
+
     /// Whether a file is as the note was written.
     fn is_of(&self, bytes: &[u8]) -> bool {
         let body = || bytes.splitn(2, |byte| *byte == b'\n').nth(1).unwrap_or_default();

@@ -67,7 +67,7 @@ impl Place {
         stamp.session = session.map(str::to_owned);
         let (text, key) = (text.to_owned(), Some(key.to_owned()));
         let given = NewEntry { text, key, label: None, tags: Vec::new(), stamp };
-        let asked = EntryRequest { given, place, secrets: Secrets::Report };
+        let asked = EntryRequest { given, place, category: None, secrets: Secrets::Report };
         let settings = RememberSettings::default();
         let plan = plan_remember(&self.memory, None, asked, &settings, Still.now()).unwrap();
         plan.write(&self.memory, id, Still.now()).unwrap();

@@ -32,14 +32,15 @@ pub use kit::{
     OpenAgent, OpenRows, OwnIndex, Plan, PlanAgent, PlanError, PlanOptions, PlannedChange,
     PreviousSnapshot, ProjectFiles, Reach, ReadAgents, ReadConversation, ReadConversationError,
     ReadError, ReadOptions, ReadSettings, Reading, RecordRules, Resources, RestoreError,
-    RestoreSource, Role, Runtime, RuntimeSetting, RuntimeSettings, SERVE_ARGUMENT, SampleAgent,
-    SampleFile, SampleInstall, SealSecret, SearchAgents, SearchIndexState, Searchable,
-    SearchableRecord, SearchedFile, SearchedFolder, SecretPolicy, ServeDatabaseError,
-    SessionCounts, SettingKey, SettingUse, SettingValue, Severity, StagingWatch, Step, StepKind,
-    Store, StoreKind, Suggestion, ToolForm, ToolWords, Unchanged, UnsearchedCounts, UsualPlaces,
-    VectorOf, WantedModel, Warning, WorkspaceFiles, apply, connect, digest_of, excerpt_shapes,
-    is_kept, mapping, name_of, native_chunkers, native_tools, noted_agent_id, ranking_profiles,
-    recover_leftovers, serve_database, timestamp, vectors_in, without_private,
+    RestoreSource, Role, RowEmbedder, RowVectors, Runtime, RuntimeSetting, RuntimeSettings,
+    SERVE_ARGUMENT, SampleAgent, SampleFile, SampleInstall, SealSecret, SearchAgents,
+    SearchIndexState, Searchable, SearchableRecord, SearchedFile, SearchedFolder, SecretPolicy,
+    ServeDatabaseError, SessionCounts, SettingKey, SettingUse, SettingValue, Severity,
+    StagingWatch, Step, StepKind, Store, StoreKind, Suggestion, ToolForm, ToolWords, Unchanged,
+    UnsearchedCounts, UsualPlaces, VectorOf, WantedModel, Warning, WorkspaceFiles, apply, connect,
+    digest_of, excerpt_shapes, is_kept, mapping, name_of, native_chunkers, native_tools,
+    noted_agent_id, ranking_profiles, recover_leftovers, serve_database, timestamp, vectors_in,
+    without_private,
 };
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]

@@ -13,12 +13,14 @@ mod index;
 mod injected;
 mod install;
 mod labels;
+mod lancedb;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod law_tests;
 mod layout;
 mod mapping;
 mod memory;
 mod proof;
+mod qmd;
 mod ranking;
 mod read;
 pub(crate) mod sample;

@@ -91,6 +91,8 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
             private_key: schema::PRIVATE_KEY,
             owner_column: "principal_id",
             schema: &schema::SCHEMA,
+            vectors: vectors::row_vectors,
+            fill_vectors: "zeroclaw memory reindex",
         }),
         vectors_are_of_text: true,
     },

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use anemone_memory::{
-    Budget, ComposeRequest, ComposedContext, ContextLimits, ContextRules, Fate, MarkdownLayout,
-    MarkdownStore, SessionKind, compose, estimated_tokens,
+    Budget, ComposeRequest, ComposedContext, ContextLimits, ContextRules, Fate, LogChoice,
+    MarkdownLayout, MarkdownStore, SessionKind, compose, estimated_tokens,
 };
 use anemone_runtimes::context_rules;
 use jiff::civil::Date;
@@ -31,6 +31,10 @@ impl Workspace {
         Self { folder }
     }
 
+    fn add(&self, path: &str, text: &str) {
+        fs_err::write(self.folder.path().join(path), text).unwrap();
+    }
+
     fn site(&self) -> MarkdownStore {
         MarkdownStore::open(
             self.folder.path(),
@@ -52,9 +56,18 @@ impl Workspace {
     ) -> ComposedContext {
         let delimiter = "7f3c".to_owned();
         let recalled = None;
-        let limits = ContextLimits::default();
-        let today = TODAY;
-        let asked = ComposeRequest { session, rules, limits, budget, today, recalled, delimiter };
+        let (logs, recall) = (LogChoice::Runtime, None);
+        let asked = ComposeRequest {
+            session,
+            rules,
+            limits: ContextLimits::default(),
+            budget,
+            today: TODAY,
+            logs,
+            recall,
+            recalled,
+            delimiter,
+        };
         compose(&self.site(), &asked)
     }
 
@@ -107,6 +120,79 @@ fn the_first_generation_shows_others_less() {
     assert_eq!(full().text(rules("seed"), SessionKind::Subagent), expected);
     let expected = "# Project Context\n\n## /ws/AGENTS.md\n\nagents\n\n\n\nrules\n\n";
     assert_eq!(full().text(rules("seed"), SessionKind::Cron), expected);
+}
+
+#[test]
+fn some_files_are_for_sessions_of_one_kind_and_the_active_context_is_for_the_owner() {
+    let workspace = full();
+    workspace.add("BOOT.md", "boot\n");
+    workspace.add("memory/active-context.md", "working on tides\n");
+    let kinds = [
+        (SessionKind::First, "BOOTSTRAP.md"),
+        (SessionKind::Heartbeat, "HEARTBEAT.md"),
+        (SessionKind::Boot, "BOOT.md"),
+    ];
+    let seed = |session| workspace.text(rules("seed"), session);
+    let headings = |text: &str| kinds.map(|(_, name)| text.contains(&format!("## /ws/{name}\n")));
+    assert_eq!(headings(&seed(SessionKind::Main)), [false; 3]);
+    for (at, (session, _)) in kinds.into_iter().enumerate() {
+        let text = seed(session);
+        let mut expected = [false; 3];
+        expected[at] = true;
+        assert_eq!(headings(&text), expected, "{session:?}");
+        assert!(text.contains("love of tea") && text.contains("| - yesterday"), "{session:?}");
+    }
+    for (_, name) in kinds {
+        let composed = workspace.compose(rules("seed"), SessionKind::Main);
+        let part = composed.parts.iter().find(|part| part.path == name).unwrap();
+        assert!(matches!(part.fate, Fate::OtherSession(_)), "{name}");
+    }
+    for rules in context_rules() {
+        let shows = |session| workspace.text(rules, session).contains("| working on tides");
+        assert!(shows(SessionKind::Main) && shows(SessionKind::Heartbeat), "{}", rules.name);
+        for session in [SessionKind::Group, SessionKind::Subagent, SessionKind::Cron] {
+            assert!(!shows(session), "{}: {session:?}", rules.name);
+        }
+    }
+}
+
+#[test]
+fn the_logs_of_two_days_are_shown_whole_where_the_caller_wants_them() {
+    let long = format!("- today {}\n", "it rained a lot ".repeat(200));
+    let workspace = Workspace::new(&[
+        ("memory/2026-11-16.md", long.as_str()),
+        ("memory/2026-11-16-tides.md", "- a note of today\n"),
+        ("memory/2026-11-15.md", "- yesterday\n"),
+    ]);
+    for rules in context_rules() {
+        let asked = ComposeRequest {
+            session: SessionKind::Main,
+            rules,
+            limits: ContextLimits::default(),
+            budget: Budget::Runtime,
+            today: TODAY,
+            logs: LogChoice::Shown,
+            recall: None,
+            recalled: None,
+            delimiter: "7f3c".to_owned(),
+        };
+        let text = compose(&workspace.site(), &asked).text;
+        assert!(text.contains(long.trim()) && text.contains("| - yesterday"), "{}", rules.name);
+        assert_eq!(text.matches("it rained a lot").count(), 200, "{}", rules.name);
+        assert_eq!(text.contains("a note of today"), rules.name == "2026.9", "{}", rules.name);
+        let cron = ComposeRequest { session: SessionKind::Cron, ..asked };
+        assert!(!compose(&workspace.site(), &cron).text.contains("rained"), "{}", rules.name);
+    }
+}
+
+#[test]
+fn a_whole_file_is_as_long_as_itself_however_its_runtime_counts() {
+    let workspace = Workspace::new(&[("IDENTITY.md", "- **Emoji**: \u{1f9a9}\n")]);
+    for rules in context_rules() {
+        let composed = workspace.compose(rules, SessionKind::Main);
+        let part = composed.parts.iter().find(|part| part.path == "IDENTITY.md").unwrap();
+        assert_eq!(part.included_chars, part.total_chars, "{}", rules.name);
+    }
 }
 
 #[test]

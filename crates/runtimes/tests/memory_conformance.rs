@@ -97,7 +97,7 @@ impl Kept {
     }
 
     fn plan(&self, memory: &dyn Memory, given: NewEntry, finder: Option<&Finder>) -> RememberPlan {
-        let asked = EntryRequest { given, place: LOG, secrets: Secrets::Report };
+        let asked = EntryRequest { given, place: LOG, category: None, secrets: Secrets::Report };
         let now = self.clock.now();
         plan_remember(memory, finder, asked, &RememberSettings::default(), now).unwrap()
     }
@@ -112,7 +112,7 @@ impl Kept {
 
     fn remember(&self, memory: &dyn Memory, key: &str, text: &str, place: Place) {
         let given = self.given(Some(key), text, None);
-        let asked = EntryRequest { given, place, secrets: Secrets::Report };
+        let asked = EntryRequest { given, place, category: None, secrets: Secrets::Report };
         let now = self.clock.now();
         let plan = plan_remember(memory, None, asked, &RememberSettings::default(), now).unwrap();
         self.write(memory, &plan).unwrap();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anemone_format::{Moment, Origin, ProvenanceStamp, sha256_hex};
 use anemone_memory::{
     Category, Clock, ForgetTarget, Importance, Label, MarkdownLayout, MarkdownStore, MemoryEntry,
-    MemoryError, NewEntry, RowStore, RowsRecord, RowsUndo,
+    MemoryError, NewEntry, RowDraft, RowStore, RowsRecord, RowsUndo,
 };
 use anemone_runtimes::by_name;
 use jiff::Timestamp;
@@ -59,7 +59,7 @@ fn try_store(rows: &dyn RowStore, key: &str, content: &str) -> Result<(), Memory
     stamp.session = Some("s".to_owned());
     let (text, key) = (content.to_owned(), Some(key.to_owned()));
     let given = NewEntry { text, key, label: None, tags: Vec::new(), stamp };
-    rows.put(&[(given, Category::Core)], &mut |_| Ok(()))
+    rows.put(&[draft(given, Category::Core)], &mut |_| Ok(()))
 }
 
 fn store(rows: &dyn RowStore, key: &str, content: &str) {
@@ -316,6 +316,10 @@ fn what_another_program_left_in_unused_pages_goes_when_it_is_compacted() {
         .unwrap();
 }
 
+fn draft(given: NewEntry, category: Category) -> RowDraft {
+    RowDraft { given, category, vector: None }
+}
+
 fn given(key: Option<&str>, text: &str, supersedes: Option<&str>) -> NewEntry {
     let mut stamp = ProvenanceStamp::new(Still.fresh_id(), Origin::Web, Moment::from(Still.now()));
     stamp.supersedes = supersedes.map(str::to_owned);
@@ -360,7 +364,7 @@ fn what_was_written_over_superseded_and_added_is_taken_back_step_by_step() {
         given(None, "the gateway listens on 9090", Some("port")),
         given(Some("tea"), "no tea at all", Some("port")),
     ] {
-        let rows = [(new, Category::Daily)];
+        let rows = [draft(new, Category::Daily)];
         held.write_rows("remember", &*memory, &rows, Still.fresh_id(), Still.now()).unwrap();
         states.push(everything(&path));
     }
@@ -395,8 +399,8 @@ fn a_row_that_somebody_changed_since_is_not_taken_back() {
     .unwrap();
     let held = site.lock().unwrap();
     let rows = [
-        (given(Some("tea"), "black tea", None), Category::Core),
-        (given(Some("port"), "9090", None), Category::Core),
+        draft(given(Some("tea"), "black tea", None), Category::Core),
+        draft(given(Some("port"), "9090", None), Category::Core),
     ];
     held.write_rows("remember", &*memory, &rows, Still.fresh_id(), Still.now()).unwrap();
     store(&*memory, "tea", "ZeroClaw says: white tea");
@@ -416,8 +420,8 @@ fn nothing_is_written_when_it_cannot_be_and_nothing_is_left_to_undo() {
     let site = MarkdownStore::open(folder.path(), &folder.path().join("state"), layout()).unwrap();
     let held = site.lock().unwrap();
     let rows = [
-        (given(None, "black tea", None), Category::Core),
-        (given(Some("p|nova"), "a private thing", None), Category::Core),
+        draft(given(None, "black tea", None), Category::Core),
+        draft(given(Some("p|nova"), "a private thing", None), Category::Core),
     ];
     let done = held.write_rows("remember", &*memory, &rows, Still.fresh_id(), Still.now());
     assert!(matches!(done, Err(MemoryError::PrivateKey { .. })));

@@ -411,6 +411,7 @@ fn annotate(records: &mut [Record]) {
         let vector = vec![0.12, -0.5, 0.033_203_125, 0.75, -0.062_5, 0.3, 0.0, -0.271_828];
         record.embeddings.push(Embedding {
             model: "tidepool/shell-8".to_owned(),
+            provider: None,
             dimensions: vector.len() as u64,
             vector,
             computed_at: at("2026-02-21T21:18:00Z"),

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use anemone_format::{
     AgentId, AttachmentsLayer, CountedLayer, File, Granularity, IdentityLayer, ItemId, Layers,
-    MemoryLayer, Node, Partition, Period, Record, RecordId, Snapshot, Unknown,
+    MemoryLayer, Node, Partition, PartitionBy, Period, Record, RecordId, Snapshot, Unknown,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -47,6 +47,7 @@ pub fn pair() -> impl Strategy<Value = (Snapshot, Snapshot)> {
 struct Draft {
     snapshot: Snapshot,
     monthly: bool,
+    by_observation: bool,
     with_folders: bool,
     said: Said,
 }
@@ -84,6 +85,7 @@ fn draft() -> impl Strategy<Value = Draft> {
     build!(Draft {
         snapshot: snapshot,
         monthly: any::<bool>(),
+        by_observation: any::<bool>(),
         with_folders: any::<bool>(),
         said: said,
     })
@@ -91,7 +93,7 @@ fn draft() -> impl Strategy<Value = Draft> {
 
 impl Draft {
     fn finish(self) -> Snapshot {
-        let Self { mut snapshot, monthly, with_folders, said } = self;
+        let Self { mut snapshot, monthly, by_observation, with_folders, said } = self;
         let mut seen = HashSet::new();
         snapshot.records.retain(|record| seen.insert(record.id));
         if with_folders {
@@ -101,7 +103,7 @@ impl Draft {
         make_items_unique(&mut snapshot);
         file::match_attachments(&mut snapshot);
         snapshot.sort();
-        snapshot.manifest.layers = layers(&snapshot, monthly, said);
+        snapshot.manifest.layers = layers(&snapshot, monthly, by_observation, said);
         snapshot.manifest.blank();
         snapshot
     }
@@ -128,6 +130,7 @@ impl Draft {
         }
         if dice.roll() > 230 {
             self.monthly = donor.monthly;
+            self.by_observation = donor.by_observation;
         }
         self
     }
@@ -241,14 +244,21 @@ fn make_items_unique(snapshot: &mut Snapshot) {
 }
 
 /// Puts what newer versions said where a layer is there to carry it.
-fn layers(snapshot: &Snapshot, monthly: bool, said: Said) -> Layers {
+fn layers(snapshot: &Snapshot, monthly: bool, by_observation: bool, said: Said) -> Layers {
     let file = String::new;
     let counted = |unknown| CountedLayer { count: 0, file: file(), unknown };
     let granularity = if monthly { Granularity::Month } else { Granularity::Quarter };
-    let periods = snapshot.records.iter().map(|record| {
+    let created = |record: &Record| {
         Period::containing(record.temporal.created_at.utc_date(), &granularity).to_string()
-    });
-    let periods: BTreeSet<String> = periods.collect();
+    };
+    let observed =
+        |record: &Record| Period::containing(record.observed_day(), &granularity).to_string();
+    // The writer says so only where it makes a difference.
+    let by_observation =
+        by_observation && snapshot.records.iter().any(|record| created(record) != observed(record));
+    let period_of =
+        |record: &Record| if by_observation { observed(record) } else { created(record) };
+    let periods: BTreeSet<String> = snapshot.records.iter().map(period_of).collect();
     let partitions = periods.into_iter().zip(said.partitions).map(|(period, unknown)| Partition {
         file: format!("memory/partitions/{period}.jsonl"),
         from: String::new(),
@@ -267,6 +277,7 @@ fn layers(snapshot: &Snapshot, monthly: bool, said: Said) -> Layers {
         credentials: snapshot.credentials.as_ref().map(|_| counted(said.credentials)),
         memory: Some(MemoryLayer {
             granularity: Some(granularity),
+            partition_by: by_observation.then_some(PartitionBy::ObservedAt),
             partitions: partitions.collect(),
             unknown: said.memory,
             ..MemoryLayer::default()

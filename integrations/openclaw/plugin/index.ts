@@ -1,4 +1,5 @@
 // A memory corpus for OpenClaw: archives and memories that are not in the agent's own workspace.
+// With `notes`, it also notes conversations before they end.
 //
 // Every query runs the program `anemone` once for each source, without a shell and with a timeout.
 // Errors are logged, and the query returns no results: a search must not break a turn.
@@ -10,6 +11,7 @@ type Settings = {
   program?: string;
   sources?: string[];
   inGroups?: boolean;
+  notes?: boolean;
   timeoutMs?: number;
 };
 
@@ -32,10 +34,15 @@ type SearchAnswer = {
 type ReadAnswer = { path: string; from: number; lines: number; text: string; suspicion_reason?: string | null };
 
 type Log = { warn(message: string): void };
+/** What OpenClaw says about the conversation that a hook is called for. */
+type HookEvent = { sessionFile?: string };
+type HookContext = { workspaceDir?: string; sessionKey?: string; sessionId?: string };
+type HookHandler = (event: HookEvent, context: HookContext) => Promise<void>;
 type Api = {
   pluginConfig?: Settings;
   logger: Log;
   registerMemoryCorpusSupplement(supplement: object): void;
+  on?(name: string, handler: HookHandler): void;
 };
 
 /** The first part of every path of this corpus. */
@@ -46,6 +53,8 @@ const MOST_RESULTS = 50;
 const MOST_QUERY = 8_000;
 /** The number of programs that run at the same time for one query. */
 const AT_ONCE = 4;
+/** The longest time that a note may take. */
+const NOTE_MS = 30_000;
 /** Parts of session keys of groups, and of sessions that no person started. */
 const SHARED = ["group", "channel", "subagent", "cron", "hook"];
 /** The environment variables that the program gets: no keys of the gateway. */
@@ -57,9 +66,35 @@ export default {
   description: "Lets memory_search find texts in archives and in other memories than this agent's own.",
   register(api: Api) {
     const settings = api.pluginConfig ?? {};
-    api.registerMemoryCorpusSupplement(supplement(settings, api.logger));
+    if ((settings.sources ?? []).length > 0) {
+      api.registerMemoryCorpusSupplement(supplement(settings, api.logger));
+    }
+    if (settings.notes === true) keepNotes(api, settings);
   },
 };
+
+/** Notes a conversation before `/new` or `/reset` ends it, and before it is compacted. */
+export function keepNotes(api: Pick<Api, "logger" | "on">, settings: Settings) {
+  if (api.on === undefined) {
+    api.logger.warn("anemone: this version of OpenClaw calls no hooks of plugins; no notes are kept");
+    return;
+  }
+  const noting = (moment: string[]): HookHandler => async (event, context) => {
+    // Without its workspace, the memory that the note belongs to is unknown.
+    if (!context?.workspaceDir) return;
+    // OpenClaw keeps nothing of these conversations, and so do we.
+    if (/(^|:)incognito-/.test(context.sessionKey ?? "")) return;
+    const told = {
+      session_id: context.sessionId,
+      session_key: context.sessionKey,
+      transcript_path: event?.sessionFile,
+    };
+    const args = ["hook", ...moment, "--json", "-w", context.workspaceDir];
+    await ask({ ...settings, timeoutMs: NOTE_MS }, api.logger, args, JSON.stringify(told));
+  };
+  api.on("before_reset", noting(["session-end"]));
+  api.on("before_compaction", noting(["pre-compact", "--compacting", "--direct"]));
+}
 
 /** Searches and reads the configured sources. */
 export function supplement(settings: Settings, log: Log) {
@@ -194,8 +229,8 @@ function isPrivate(key: string): boolean {
   return isMain || rest.includes("direct") || rest.includes("dm");
 }
 
-/** Runs the program; returns `null` if it fails. */
-function ask(settings: Settings, log: Log, args: string[]): Promise<unknown> {
+/** Runs the program, which reads `input` if there is any; returns `null` if it fails. */
+function ask(settings: Settings, log: Log, args: string[], input = ""): Promise<unknown> {
   const options = {
     timeout: settings.timeoutMs ?? TIMEOUT_MS,
     maxBuffer: MOST_BYTES,
@@ -208,11 +243,14 @@ function ask(settings: Settings, log: Log, args: string[]): Promise<unknown> {
       done(null);
     };
     try {
-      execFile(settings.program ?? "anemone", args, options, (error, stdout) => {
+      const child = execFile(settings.program ?? "anemone", args, options, (error, stdout) => {
         const answer = parsed(stdout);
         if (answer?.ok === true) return done(answer);
         fail(answer?.error ?? (error === null ? "no JSON" : error.message.split("\n")[0]));
       });
+      // A program that does not start, or ends early, closes its stdin: that is no error here.
+      child.stdin?.on("error", () => {});
+      child.stdin?.end(input);
     } catch (error) {
       // Node refuses invalid arguments before the program starts.
       fail(error instanceof Error ? error.message.split("\n")[0] : "it does not start");

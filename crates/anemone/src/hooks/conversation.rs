@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anemone_memory::LockedStore;
+use anemone_memory::{LockedStore, SessionKind};
 use anemone_runtimes::{
-    Conversation, ConversationMessage, HOOK_CALLER, Machine, Reach, Role, read_transcript,
+    Conversation, ConversationMessage, HOOK_CALLER, Machine, Reach, ReadConversationError, Role,
+    read_transcript,
 };
 use jiff::Zoned;
 use jiff::tz::TimeZone;
@@ -33,6 +34,15 @@ impl ConversationChoice {
         self.transcript.is_some() || self.session.is_some()
     }
 
+    /// Returns the kind of session, by its name or by what the program says; `None` if neither
+    /// says anything.
+    pub(super) fn session_kind(&self, input: &HookInput) -> Option<SessionKind> {
+        // An id says nothing, and counts as the owner's own session.
+        let by_name = self.session.as_deref().map(SessionKind::of_key);
+        let told = input.session_kind();
+        told.filter(|kind| !kind.is_conversation()).or(by_name).or(told)
+    }
+
     /// Reads the end of the conversation; `None` when none is named.
     pub(super) fn read(
         &self,
@@ -41,14 +51,50 @@ impl ConversationChoice {
         machine: &Machine,
         reach: Reach,
     ) -> Result<Option<Conversation>> {
-        let transcript = self.transcript.as_ref().or(input.transcript_path.as_ref());
-        let mut found = match (&self.session, transcript) {
-            (Some(session), _) => {
-                memory.runtime.read_conversation(machine, &memory.agent, session, reach)?
-            }
-            (None, Some(path)) => read_transcript(path, reach)?,
-            (None, None) => return Ok(None),
+        let of_agent = |session: Option<&str>| {
+            memory.runtime.read_conversation(machine, &memory.agent, session, reach)
         };
+        let found = match (&self.session, &self.transcript) {
+            (Some(session), _) => Some(of_agent(Some(session))?),
+            (None, Some(path)) => Some(read_transcript(path, reach)?),
+            (None, None) => match &input.transcript_path {
+                Some(path) => match read_transcript(path, reach) {
+                    Ok(found) => Some(found),
+                    // The program may have moved it away since, or keep it in a database.
+                    Err(error) => Some(found_by_name(input, of_agent)?.ok_or(error)?),
+                },
+                None => found_by_name(input, of_agent)?,
+            },
+        };
+        Ok(found.map(|found| Self::completed(found, input)))
+    }
+
+    /// Reads the end of the conversation as [`Self::read`] does; where none is named, the end of
+    /// the one that the agent had last.
+    pub(super) fn read_or_last(
+        &self,
+        input: &HookInput,
+        memory: &AgentMemory,
+        machine: &Machine,
+        reach: Reach,
+    ) -> Result<Option<Conversation>> {
+        if let Some(found) = self.read(input, memory, machine, reach)? {
+            return Ok(Some(found));
+        }
+        let is_named = input.session_id.is_some() || input.session_key.is_some();
+        if is_named || input.caller().is_some() {
+            // The program means a certain conversation, which is not the last one of the agent.
+            return Ok(None);
+        }
+        match memory.runtime.read_conversation(machine, &memory.agent, None, reach) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Adds what the program says about its session.
+    fn completed(mut found: Conversation, input: &HookInput) -> Conversation {
         if let Some(caller) = input.caller()
             && found.source.is_none()
         {
@@ -60,8 +106,34 @@ impl ConversationChoice {
         if found.session_id.is_none() {
             found.session_id = input.session_id.clone().or_else(|| found.session_key.clone());
         }
-        Ok(Some(found))
+        found
     }
+}
+
+/// Reads the conversation that the hook's JSON names, by its id or else by its key; `None` if the
+/// agent has none of these names. The id comes first: it stays when a key gets a new session.
+fn found_by_name(
+    input: &HookInput,
+    of_agent: impl Fn(Option<&str>) -> Result<Conversation, ReadConversationError>,
+) -> Result<Option<Conversation>> {
+    for name in [&input.session_id, &input.session_key].into_iter().flatten() {
+        match of_agent(Some(name)) {
+            Ok(found) => return Ok(Some(found)),
+            Err(error) if is_absent(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether there is no such conversation, rather than one that cannot be read.
+fn is_absent(error: &ReadConversationError) -> bool {
+    matches!(
+        error,
+        ReadConversationError::NoSession(_)
+            | ReadConversationError::NothingSaid
+            | ReadConversationError::NotSupported(_)
+    )
 }
 
 /// Returns the time in a time zone that the user named, or else in the local one.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anemone_memory::SessionKind;
 use anemone_runtimes::{HOOK_CALLER, HookCaller, Machine, with_agents};
 use serde::Deserialize;
 
@@ -29,6 +30,11 @@ pub struct HookInput {
     pub hook_event_name: Option<String>,
     /// The user's message.
     pub prompt: Option<String>,
+    /// The subagent that calls, where the program distinguishes them.
+    pub agent_id: Option<String>,
+    /// The tools that the session has, by which the memory section of a prompt is chosen.
+    #[serde(default, alias = "availableTools", alias = "available_tools")]
+    pub tools: Vec<String>,
 }
 
 impl HookInput {
@@ -36,6 +42,26 @@ impl HookInput {
     #[must_use]
     pub fn caller(&self) -> Option<&'static HookCaller> {
         self.hook_event_name.is_some().then_some(HOOK_CALLER)
+    }
+
+    /// Returns the kind of session, where the program says anything about it.
+    #[must_use]
+    pub fn session_kind(&self) -> Option<SessionKind> {
+        let moment = self.hook_event_name.as_deref().unwrap_or_default();
+        let of_caller = |caller: &HookCaller| {
+            self.agent_id.is_some() || (caller.is_subagent)(moment, self.transcript_path.as_deref())
+        };
+        if self.caller().is_some_and(of_caller) {
+            return Some(SessionKind::Subagent);
+        }
+        self.session_key.as_deref().map(SessionKind::of_key)
+    }
+
+    /// Says whether the program calls because it is compacting the conversation now.
+    #[must_use]
+    pub fn is_compacting(&self) -> bool {
+        let caller = self.caller().map(|caller| caller.pre_compact);
+        caller.is_some() && caller == self.hook_event_name.as_deref()
     }
 
     /// Opens the memory that is meant.

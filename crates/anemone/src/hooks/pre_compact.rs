@@ -2,8 +2,8 @@
 
 use anemone_format::Origin;
 use anemone_memory::{
-    Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, NewEntry, flushed_entries,
-    suspicious, told,
+    Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, NewEntry, SessionKind,
+    flushed_entries, suspicious, told,
 };
 use anemone_runtimes::{Conversation, Reach};
 use jiff::Zoned;
@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::conversation::{local_time, lock, said};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
+use super::session_end::{self, SessionEndReport, SessionEndRequest};
 use super::{ConversationChoice, HookError, HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
 use crate::chat::{Chat, ChatChoice};
@@ -20,6 +21,10 @@ use crate::host::Host;
 /// The messages that a model is shown when it is asked directly, and their characters.
 const DIRECT_MESSAGES: usize = 40;
 const DIRECT_CHARS: usize = 24_000;
+/// The messages of a note that is written without a model.
+const NOTED_MESSAGES: u32 = 40;
+/// As far back as a compaction is looked for.
+const MEASURED_BYTES: u64 = 4 << 20;
 /// Characters of a token, as runtimes estimate it.
 const TOKEN_CHARS: u64 = 4;
 
@@ -38,8 +43,13 @@ pub struct PreCompactRequest {
     pub tokens: Option<u64>,
     /// How often the conversation was compacted; without it, what the runtime noted.
     pub compaction_count: Option<u64>,
+    /// The conversation is being compacted now, so that no threshold counts; the program may say
+    /// so too.
+    pub compacting: bool,
     /// It is a heartbeat, which contains no conversation: never flush.
     pub heartbeat: bool,
+    /// The model is a program that is called by its command: never flush.
+    pub cli_provider: bool,
     /// The workspace must not be written to: never flush.
     pub read_only: bool,
     /// Who decides what must be saved.
@@ -58,7 +68,8 @@ pub enum FlushBy {
     /// The agent itself: the report has what to ask it.
     #[default]
     Agent,
-    /// A chat model, which is asked here, and whose answer is saved.
+    /// A chat model, which is asked here, and whose answer is saved. Without one, the last messages
+    /// are saved in a note of the session.
     ChatModel,
 }
 
@@ -69,8 +80,8 @@ pub struct PreCompactReport {
     pub dry_run: bool,
     /// Whether they must.
     pub flush: bool,
-    /// `tokens`, `transcript_bytes`, `below_threshold`, `already_flushed`, `heartbeat`,
-    /// `read_only` or `switched_off`.
+    /// `tokens`, `transcript_bytes`, `compacting`, `below_threshold`, `already_flushed`,
+    /// `heartbeat`, `subagent`, `cron`, `boot`, `cli_provider`, `read_only` or `switched_off`.
     pub reason: &'static str,
     /// The tokens that the next request is about to have.
     pub tokens: u64,
@@ -99,6 +110,9 @@ pub struct PreCompactReport {
     /// The list of a chat model, and its saved part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct: Option<DirectFlush>,
+    /// The note of the session, where no chat model says what must be saved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<SessionEndReport>,
 }
 
 /// Where a number of tokens comes from.
@@ -141,8 +155,14 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
     let access = Access::Write.unless(request.dry_run);
     let (machine, memory) = input.open(&request.memory, access, host)?;
     let reach = Reach::Compaction(DIRECT_MESSAGES);
-    let conversation = request.conversation.read(input, &memory, &machine, reach)?;
+    let named = request.conversation.session_kind(input);
+    let conversation = match named {
+        // Nothing of a session that has no memory of its own is read.
+        Some(kind) if !kind.is_conversation() => None,
+        _ => request.conversation.read(input, &memory, &machine, reach)?,
+    };
     let conversation = conversation.as_ref();
+    let by_key = || Some(SessionKind::of_key(conversation?.session_key.as_deref()?));
     let now = local_time(request.time_zone.as_deref(), host)?;
     let Config { flush: settings, chat, .. } =
         Config::of_agent(memory.runtime, &memory.agent, &machine, host)?;
@@ -155,8 +175,12 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
         context_window: request.context_window.unwrap_or(settings.context_window),
         tokens,
         bytes: conversation.map_or(0, |talk| talk.bytes),
-        is_done: is_done(flushed.as_deref(), cycle.as_deref()),
+        is_done: is_done(flushed.as_deref(), cycle.as_deref())
+            && !request.may_be_another(conversation),
+        is_compacting: request.is_compacting(),
+        session: named.filter(|kind| !kind.is_conversation()).or_else(by_key).or(named),
         is_heartbeat: request.heartbeat,
+        is_cli_provider: request.cli_provider,
         is_read_only: request.read_only || is_read_only(&memory),
     };
     let decision = settings.decide(&question);
@@ -175,6 +199,7 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
         prompt: None,
         system_prompt: None,
         direct: None,
+        note: None,
     };
     if !decision.flush {
         return Ok(report);
@@ -184,12 +209,11 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
             report.prompt = Some(settings.prompt(&now));
             report.system_prompt = Some(settings.system_prompt(&now));
         }
-        FlushBy::ChatModel if !request.dry_run => {
+        FlushBy::ChatModel => {
             memory.check_writable()?;
             let flush = Flush { memory: &memory, session: session.as_deref(), now: &now, host };
-            report.direct = Some(flush.run(&request.chat.over(chat), conversation)?);
+            flush.save(request, &request.chat.over(chat), conversation, &mut report)?;
         }
-        FlushBy::ChatModel => {}
     }
     if let Some(session) = session.filter(|_| !request.dry_run) {
         let held = lock(&memory)?;
@@ -198,6 +222,35 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
         held.keep_session_state(&session, &state)?;
     }
     Ok(report)
+}
+
+impl PreCompactRequest {
+    fn is_compacting(&self) -> bool {
+        self.compacting || self.input.is_compacting()
+    }
+
+    /// Says whether the last compaction may be too far back to be seen, so that this is another
+    /// one. Only a program that calls once for each compaction is believed then.
+    fn may_be_another(&self, conversation: Option<&Conversation>) -> bool {
+        let is_far = |talk: &Conversation| talk.compaction.is_none() && talk.bytes > MEASURED_BYTES;
+        self.is_compacting() && conversation.is_some_and(is_far)
+    }
+
+    /// Returns the request for a note of the session.
+    fn noting(&self) -> SessionEndRequest {
+        SessionEndRequest {
+            memory: self.memory.clone(),
+            input: self.input.clone(),
+            conversation: self.conversation.clone(),
+            messages: NOTED_MESSAGES,
+            form: None,
+            reason: None,
+            time_zone: self.time_zone.clone(),
+            chat: ChatChoice::default(),
+            always: false,
+            dry_run: self.dry_run,
+        }
+    }
 }
 
 /// The cycle before any compaction.
@@ -249,13 +302,43 @@ struct Flush<'a> {
 }
 
 impl Flush<'_> {
-    /// Asks a chat model for what must be kept, and adds it to the log of the day or to the rows.
-    fn run(
+    /// Saves what a chat model lists, or else the last messages.
+    fn save(
         &self,
+        request: &PreCompactRequest,
         settings: &ChatSettings,
         conversation: Option<&Conversation>,
-    ) -> Result<DirectFlush> {
-        let chat = Chat::of(settings)?.ok_or(HookError::NoChatModel)?;
+        report: &mut PreCompactReport,
+    ) -> Result<()> {
+        let mut failure = None;
+        if let Some(chat) = Chat::of(settings)? {
+            if request.dry_run {
+                return Ok(());
+            }
+            match self.run(&chat, conversation) {
+                Ok(direct) => {
+                    report.direct = Some(direct);
+                    return Ok(());
+                }
+                // The conversation is cut off in a moment, with or without a model.
+                Err(HookError::Chat(error)) if request.is_compacting() => {
+                    failure = Some(error.to_string());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let conversation = conversation.ok_or(HookError::NoConversation)?;
+        let mut note = session_end::note(&request.noting(), self.memory, conversation, self.host)?;
+        note.notes.extend(failure);
+        if let Some(path) = &note.path {
+            report.path.clone_from(path);
+        }
+        report.note = Some(note);
+        Ok(())
+    }
+
+    /// Asks a chat model for what must be kept, and adds it to the log of the day or to the rows.
+    fn run(&self, chat: &Chat, conversation: Option<&Conversation>) -> Result<DirectFlush> {
         let said = conversation.map(said).unwrap_or_default();
         let mut flushed = DirectFlush::default();
         if said.is_empty() {

@@ -90,8 +90,8 @@ pub fn prompt(request: &PromptRequest, host: &Host) -> Result<PromptReport> {
     if message.trim_start().starts_with('/') || message.trim().is_empty() {
         return Ok(report);
     }
-    let by_key = || input.session_key.as_deref().map(SessionKind::of_key);
-    let session = request.session.or_else(by_key).unwrap_or(SessionKind::Main);
+    let told = || input.session_kind();
+    let session = request.session.or_else(told).unwrap_or(SessionKind::Main);
     if !session.may_recall() {
         return Ok(report);
     }

@@ -3,10 +3,10 @@
 use anemone_format::Origin;
 use anemone_memory::{
     Category, ChatSettings, NewEntry, NoteForm, NotePlan, NoteSkipReason, NotedSession,
-    SessionNote, UnknownStatements, WeightedText, not_worth_noting, row_document, slug_of,
-    telling_slug, told, without_unanswered,
+    SessionKind, SessionNote, UnknownStatements, WeightedText, not_worth_noting, row_document,
+    slug_of, telling_slug, told, without_unanswered,
 };
-use anemone_runtimes::{OmittedCounts, Reach, Role};
+use anemone_runtimes::{Conversation, OmittedCounts, Reach, Role, context_rules_of};
 use serde::Serialize;
 
 use super::conversation::{local_time, lock, said};
@@ -40,8 +40,9 @@ pub struct SessionEndRequest {
     pub conversation: ConversationChoice,
     /// How many messages are noted.
     pub messages: u32,
-    /// Whose form the note has.
-    pub form: NoteForm,
+    /// Whose form the note has; without it, that of the agent's own program. A session that has a
+    /// note keeps the form of that note.
+    pub form: Option<NoteForm>,
     /// Why the session ended by itself, such as `daily`; noted instead of the channel.
     pub reason: Option<String>,
     /// The user's time zone; without it, that of the host.
@@ -103,6 +104,14 @@ pub enum NoteStatus {
     NothingSaid,
     /// There is no note: a program held the session.
     Scripted,
+    /// There is no note: it is the session of a subagent.
+    Subagent,
+    /// There is no note: it is the session of a job that runs by the clock.
+    Cron,
+    /// There is no note: it is a heartbeat.
+    Heartbeat,
+    /// There is no note: it is the run when the gateway starts.
+    Boot,
     /// There is no note: the user sent only one message.
     TooShort,
     /// There is no note: the user only asked questions.
@@ -117,6 +126,19 @@ impl From<NoteSkipReason> for NoteStatus {
             NoteSkipReason::TooShort => Self::TooShort,
             NoteSkipReason::OnlyQuestions => Self::OnlyQuestions,
             NoteSkipReason::Known => Self::Known,
+        }
+    }
+}
+
+impl NoteStatus {
+    /// Returns why a session of a kind gets no note; `None` for conversations.
+    const fn of_kind(kind: SessionKind) -> Option<Self> {
+        match kind {
+            SessionKind::Subagent => Some(Self::Subagent),
+            SessionKind::Cron => Some(Self::Cron),
+            SessionKind::Heartbeat => Some(Self::Heartbeat),
+            SessionKind::Boot => Some(Self::Boot),
+            SessionKind::Main | SessionKind::First | SessionKind::Group => None,
         }
     }
 }
@@ -139,11 +161,28 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
     let access = Access::Write.unless(request.dry_run);
     let (machine, memory) = input.open(&request.memory, access, host)?;
     memory.check_writable()?;
-    let configured = Config::read(host)?.chat;
     let reach = Reach::Messages(request.messages.max(JUDGED_MESSAGES) as usize);
-    let talk = request.conversation.read(input, &memory, &machine, reach)?;
+    // A session that has no memory of its own is not read at all.
+    let kind = request.conversation.session_kind(input);
+    if let Some(status) = kind.and_then(NoteStatus::of_kind) {
+        let session_id = request.conversation.session.clone().or_else(|| input.session_id.clone());
+        let dry_run = request.dry_run;
+        return Ok(SessionEndReport { dry_run, status, session_id, ..SessionEndReport::default() });
+    }
+    let talk = request.conversation.read_or_last(input, &memory, &machine, reach)?;
     let talk = talk.ok_or(HookError::NoConversation)?;
-    let all = said(&talk);
+    note(request, &memory, &talk, host)
+}
+
+/// Notes the last messages of a conversation that was read.
+pub(super) fn note(
+    request: &SessionEndRequest,
+    memory: &AgentMemory,
+    talk: &Conversation,
+    host: &Host,
+) -> Result<SessionEndReport> {
+    let configured = Config::read(host)?.chat;
+    let all = said(talk);
     let answered = without_unanswered(&all);
     let unanswered = all.len() - answered.len();
     let first = answered.len().saturating_sub(request.messages as usize);
@@ -156,6 +195,11 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
         left_out: talk.left_out,
         ..SessionEndReport::default()
     };
+    let kind = talk.session_key.as_deref().map(SessionKind::of_key);
+    if let Some(status) = kind.and_then(NoteStatus::of_kind) {
+        report.status = status;
+        return Ok(report);
+    }
     if talk.messages.is_empty() {
         return Ok(report);
     }
@@ -164,13 +208,16 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
     if !request.always {
         let why = match talk.is_scripted {
             true => Some(NoteStatus::Scripted),
-            false => not_worth_noting(&answered).map(NoteStatus::from),
+            // A session that has a note is not short, even if little was said since.
+            false => not_worth_noting(&answered)
+                .filter(|why| known.is_none() || *why != NoteSkipReason::TooShort)
+                .map(NoteStatus::from),
         };
         // Statements in the session's own note do not count as known, or the note would never be
         // updated.
         let own = known.as_ref().map(|noted| noted.path.as_str());
         let why = match why {
-            None if has_everything(&memory, &answered, own)? => Some(NoteStatus::Known),
+            None if has_everything(memory, &answered, own)? => Some(NoteStatus::Known),
             why => why,
         };
         if let Some(why) = why {
@@ -179,7 +226,7 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
         }
     }
     let note = SessionNote {
-        form: request.form,
+        form: form_of_note(request, memory, known.as_ref())?,
         at: local_time(request.time_zone.as_deref(), host)?,
         session_key: talk.session_key.as_deref(),
         session_id: talk.session_id.as_deref(),
@@ -188,8 +235,7 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
         said,
         secrets: talk.secrets.clone(),
     };
-    let noting =
-        NoteWriter { memory: &memory, note: &note, session, dry_run: request.dry_run, host };
+    let noting = NoteWriter { memory, note: &note, session, dry_run: request.dry_run, host };
     if memory.memory().rows().is_some() {
         return noting.row(report);
     }
@@ -200,6 +246,22 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
         None => name(&note, &request.chat.over(configured), &mut report.notes),
     };
     noting.file(&slug, named_by, report)
+}
+
+/// Returns the form of the note: that of the existing one, or else the requested one.
+fn form_of_note(
+    request: &SessionEndRequest,
+    memory: &AgentMemory,
+    known: Option<&NotedSession>,
+) -> Result<NoteForm> {
+    let of_program = || context_rules_of(memory.runtime, memory.agent.generation).note_form;
+    let wanted = || request.form.unwrap_or_else(of_program);
+    let Some(known) = known else { return Ok(wanted()) };
+    if memory.memory().rows().is_some() {
+        return Ok(known.form.unwrap_or_else(wanted));
+    }
+    let there = memory.site.read(&known.path)?;
+    Ok(there.map_or_else(wanted, |there| known.form_of(&String::from_utf8_lossy(&there.bytes))))
 }
 
 /// Whether a memory has every statement of a conversation, but for the note of the session itself.

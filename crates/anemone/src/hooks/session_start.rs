@@ -1,7 +1,8 @@
 //! Gives a session its context when it begins.
 
 use anemone_memory::{
-    Budget, ComposeRequest, ContextLimits, Fate, FramedMemory, Part, SessionKind, compose, frame,
+    Budget, ComposeRequest, ContextLimits, Fate, FramedMemory, LogChoice, MemoryTool, Part,
+    RecallSection, SessionKind, compose, frame,
 };
 use anemone_runtimes::HOOK_CALLER;
 use serde::Serialize;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::{HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice, delimiter};
 use crate::config::Config;
-use crate::context::{ContextRequest, context};
+use crate::context::{ContextPart, ContextRequest, context};
 use crate::host::Host;
 
 /// Whitespace at the end of a page is not shown either, which does not matter.
@@ -22,8 +23,13 @@ pub struct SessionStartRequest {
     pub memory: MemoryChoice,
     /// The hook's JSON.
     pub input: HookInput,
-    /// How many characters at most.
-    pub chars: usize,
+    /// The kind of session; without it, what its key in the hook's JSON says.
+    pub session: Option<SessionKind>,
+    /// How many characters at most; without it, as many as the calling program shows. A program
+    /// without such a limit gets everything.
+    pub chars: Option<usize>,
+    /// The memory tools that the session has, besides those in the hook's JSON.
+    pub recall: RecallSection,
 }
 
 /// What a session begins with.
@@ -31,38 +37,78 @@ pub struct SessionStartRequest {
 pub struct SessionStartReport {
     /// The text.
     pub context: String,
+    /// The files that are not in it in full.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<CutFile>,
+}
+
+/// A file of which a part is not shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CutFile {
+    /// The path in the workspace.
+    pub path: String,
+    /// How much of it is shown.
+    pub included_chars: usize,
+    /// How long it is.
+    pub total_chars: usize,
 }
 
 /// Composes the context of a session when it begins. A caller with its own input format has its own
 /// instructions, so it only gets the memory.
 pub fn session_start(request: &SessionStartRequest, host: &Host) -> Result<SessionStartReport> {
+    let input = &request.input;
     let machine = host.machine()?;
-    let memory = request.input.memory(&request.memory, &machine);
-    let text = if request.input.caller().is_some() {
+    let memory = input.memory(&request.memory, &machine);
+    let session = request.session.or_else(|| input.session_kind()).unwrap_or(SessionKind::Main);
+    if let Some(caller) = input.caller() {
         let memory = memory.find_for(Access::Read, &machine, host)?;
         let config = Config::of_agent(memory.runtime, &memory.agent, &machine, host)?;
-        memory_alone(&memory, config.context, request.chars, host)?
-    } else {
-        let mut composing = ContextRequest::new(memory, SessionKind::Main);
-        composing.budget = Budget::Chars(request.chars);
-        context(&composing, host)?.text
-    };
-    Ok(SessionStartReport { context: text })
+        let chars = request.chars.unwrap_or(caller.most_chars);
+        return memory_alone(&memory, session, config.context, chars, host);
+    }
+    let mut composing = ContextRequest::new(memory, session);
+    composing.budget = request.chars.map_or(Budget::Runtime, Budget::SharedChars);
+    composing.logs = LogChoice::Shown;
+    composing.recall = Some(request.recall_section());
+    let report = context(&composing, host)?;
+    let is_cut = |part: &&ContextPart| part.cut || matches!(part.reason, "over_budget" | "no_room");
+    let cut = report.parts.iter().filter(is_cut).map(|part| CutFile {
+        path: part.path.clone(),
+        included_chars: part.included_chars,
+        total_chars: part.total_chars,
+    });
+    Ok(SessionStartReport { cut: cut.collect(), context: report.text })
+}
+
+impl SessionStartRequest {
+    /// Returns the memory tools that the request and the hook's JSON name.
+    fn recall_section(&self) -> RecallSection {
+        let mut section = self.recall.clone();
+        for tool in self.input.tools.iter().filter_map(|name| MemoryTool::of_word(name)) {
+            if !section.tools.contains(&tool) {
+                section.tools.push(tool);
+            }
+        }
+        section
+    }
 }
 
 /// Returns what an agent remembers, and none of its instructions, within so many characters.
 fn memory_alone(
     memory: &AgentMemory,
+    session: SessionKind,
     limits: ContextLimits,
     chars: usize,
     host: &Host,
-) -> Result<String> {
+) -> Result<SessionStartReport> {
     let composing = ComposeRequest {
-        session: SessionKind::Main,
+        session,
         rules: HOOK_CALLER.rules,
         limits,
         budget: Budget::Runtime,
         today: host.today(),
+        logs: LogChoice::Runtime,
+        recall: None,
         recalled: None,
         // The parts are framed below.
         delimiter: String::new(),
@@ -73,23 +119,38 @@ fn memory_alone(
     };
     let mut parts = compose(&memory.site, &composing).parts;
     parts.retain(is_memory);
-    let mut pages: Vec<ShownPage<'_>> = parts.iter().map(ShownPage::of).collect();
-    let mut left_out: Vec<ShownPage<'_>> = Vec::new();
+    let whole: Vec<ShownPage<'_>> = parts.iter().map(ShownPage::of).collect();
     let delimiter = delimiter()?;
-    loop {
-        let framed: Vec<FramedMemory<'_>> = pages.iter().map(ShownPage::framed).collect();
-        let text = frame(&framed, &delimiter) + &not_shown(pages.iter().chain(&left_out));
-        let over = text.chars().count().saturating_sub(chars);
-        let Some(last) = pages.last_mut().filter(|_| over > 0) else { return Ok(text) };
-        // The last page gives way first, from its end.
-        last.shorten(over);
-        if last.text.is_empty() {
-            left_out.extend(pages.pop());
+    let written = |pages: &[ShownPage<'_>]| {
+        let shown = pages.iter().filter(|page| !page.text.is_empty());
+        let framed: Vec<FramedMemory<'_>> = shown.map(ShownPage::framed).collect();
+        frame(&framed, &delimiter) + &not_shown(pages.iter())
+    };
+    let cut_to = |limit: usize| -> Vec<ShownPage<'_>> {
+        whole.iter().map(|page| page.cut_to(limit)).collect()
+    };
+    // The longest pages are cut, all to the same length, so that each keeps its beginning.
+    let longest = whole.iter().map(|page| page.text.chars().count()).max().unwrap_or_default();
+    let (mut low, mut high) = (0, longest);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if written(&cut_to(middle)).chars().count() <= chars {
+            low = middle;
+        } else {
+            high = middle - 1;
         }
     }
+    let pages = cut_to(low);
+    let cut = pages.iter().filter(|page| page.hidden() > SLACK).map(|page| CutFile {
+        path: page.path.to_owned(),
+        included_chars: page.text.chars().count(),
+        total_chars: page.total,
+    });
+    Ok(SessionStartReport { cut: cut.collect(), context: written(&pages) })
 }
 
 /// A page of the memory, and how much of it is shown.
+#[derive(Clone)]
 struct ShownPage<'a> {
     path: &'a str,
     text: &'a str,
@@ -106,11 +167,12 @@ impl<'a> ShownPage<'a> {
         FramedMemory { text: self.text, origin: None, date: None, path: self.path }
     }
 
-    /// Takes at least so many characters away, in whole lines.
-    fn shorten(&mut self, over: usize) {
-        let kept = self.text.chars().count().saturating_sub(over);
-        let end = self.text.char_indices().nth(kept).map_or(self.text.len(), |(at, _)| at);
-        self.text = self.text[..end].rfind('\n').map_or("", |at| self.text[..at].trim_end());
+    /// Returns at most so many characters of its beginning, in whole lines where there are any.
+    fn cut_to(&self, most: usize) -> Self {
+        let Some((end, _)) = self.text.char_indices().nth(most) else { return self.clone() };
+        let begin = &self.text[..end];
+        let end = begin.rfind('\n').or_else(|| begin.rfind(' ')).unwrap_or(end);
+        Self { text: self.text[..end].trim_end(), ..self.clone() }
     }
 
     fn hidden(&self) -> usize {

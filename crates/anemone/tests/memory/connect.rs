@@ -388,6 +388,18 @@ fn hooks_that_write_are_there_only_when_they_are_asked_for() {
 }
 
 #[test]
+fn openclaw_notes_sessions_only_when_it_is_asked_for_and_needs_no_source_then() {
+    let home = Home::with(".openclaw/openclaw.json", OPENCLAW);
+    home.connect("openclaw", &[With::Hooks(Hooks::Write)], "connected");
+    assert!(home.text(".openclaw/openclaw.json").contains("notes"));
+    assert!(home.status().connection_details[0].hooks_write);
+    home.disconnect("openclaw", "disconnected");
+    assert_eq!(home.text(".openclaw/openclaw.json"), OPENCLAW);
+    let error = home.refused("openclaw", &[]);
+    assert!(matches!(error, ConnectError::NothingToSearch(_)), "{error:?}");
+}
+
+#[test]
 fn a_connection_of_the_version_before_is_brought_up_to_date() {
     let home = Home::with(".claude/settings.json", SETTINGS);
     let before = home.everything();

@@ -13,7 +13,7 @@ use anemone::hooks::session_start::{SessionStartRequest, session_start};
 use anemone::hooks::turn_end::{TurnEndReport, TurnEndRequest, turn_end};
 use anemone::hooks::{ConversationChoice, HookError, HookInput};
 use anemone_format::{Origin, ProvenanceStamp, StampTable};
-use anemone_memory::{NoteForm, SessionKind};
+use anemone_memory::{NoteForm, RecallSection, SessionKind};
 use anemone_testkit::fixture;
 use anemone_testkit::services::ChatModel;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ impl Hooks {
             input,
             conversation: ConversationChoice::default(),
             messages: 15,
-            form: NoteForm::Gen9,
+            form: None,
             reason: None,
             time_zone: None,
             chat: ChatChoice::default(),
@@ -145,7 +145,9 @@ impl Hooks {
             context_window: None,
             tokens: None,
             compaction_count: None,
+            compacting: false,
             heartbeat: false,
+            cli_provider: false,
             read_only: false,
             flush_by: FlushBy::Agent,
             chat: ChatChoice::default(),
@@ -165,8 +167,18 @@ impl Hooks {
     fn start(&self, agent: AgentChoice, input: HookInput) -> String {
         let mut memory = self.choice();
         memory.agent = agent;
-        let request = SessionStartRequest { memory, input, chars: 9_500 };
+        let request = SessionStartRequest { memory, ..self.start_request(input) };
         self.run(|host| session_start(&request, host)).unwrap().context
+    }
+
+    fn start_request(&self, input: HookInput) -> SessionStartRequest {
+        SessionStartRequest {
+            memory: self.choice(),
+            input,
+            session: None,
+            chars: None,
+            recall: RecallSection::default(),
+        }
     }
 
     /// Whether a text is in any file but the transcripts.
@@ -373,7 +385,7 @@ fn the_older_form_is_written_when_it_is_asked_for() {
     let hooks = Hooks::new();
     let said = [("user", "好"), ("user", "今天讨论了迁移"), ("assistant", "好\n的")];
     let written = hooks.end_with(&hooks.transcript("s1", &said), |request| {
-        (request.form, request.messages) = (NoteForm::Gen3, 1);
+        (request.form, request.messages) = (Some(NoteForm::Gen3), 1);
     });
     assert_eq!((written.named_by, written.messages), (Some(NameSource::Time), 1));
     let note = hooks.note(&hooks.notes()[0]);
@@ -566,9 +578,10 @@ fn a_flush_is_due_near_the_end_of_the_window_and_once_in_a_cycle() {
         });
         report.unwrap()
     };
-    let below = call(&|request| request.tokens = Some(20_575));
+    let below = call(&|request| request.tokens = Some(8_767));
     assert_eq!((below.flush, below.reason), (false, "below_threshold"));
-    assert_eq!(below.threshold, 32_768 - 8_192 - 4_000);
+    // The window less the reserve of 20,000 and 4,000 tokens more.
+    assert_eq!(below.threshold, 32_768 - 24_000);
     assert!(below.prompt.is_none());
     let path = hooks.transcript("s1", &[("user", &"abcd".repeat(21_000))]);
     let of_path = || call(&|request| request.conversation.transcript = Some(path.clone()));
@@ -662,7 +675,232 @@ fn the_direct_mode_adds_what_a_model_lists_to_the_log_of_the_day() {
     // A model that is gone is no flush: it is due still.
     assert!(matches!(ask(3), Err(HookError::Chat(_))));
     assert!(matches!(ask(3), Err(HookError::Chat(_))));
-    assert!(matches!(call(4, ChatChoice::default()), Err(HookError::NoChatModel)));
+    // Without a model, the conversation gets its note.
+    hooks.transcript("s1", &[("user", "I prefer the slow train."), ("user", "It leaves at six.")]);
+    let noted = call(4, ChatChoice::default()).unwrap();
+    assert!(noted.direct.is_none());
+    assert_eq!(noted.note.unwrap().status, NoteStatus::Written);
+    assert!(hooks.note(noted.path.trim_start_matches("memory/")).contains("slow train"));
+}
+
+#[test]
+fn a_compaction_that_happens_saves_what_was_said_without_a_model_and_once() {
+    let hooks = Hooks::new();
+    let line = |role: &str, text: &str| {
+        json!({ "type": role, "sessionId": "cc1", "uuid": text, "entrypoint": "cli",
+            "message": { "role": role, "content": text } })
+        .to_string()
+    };
+    let said = [
+        line("user", "Remember that the gauge of the harbour reads 12 cm low."),
+        line("assistant", "Noted."),
+        line("user", "We moved the tide table to the north pier."),
+    ];
+    hooks.write("cc1.jsonl", said.join("\n"));
+    let path = hooks.path("cc1.jsonl");
+    let told = json!({ "hook_event_name": "PreCompact", "session_id": "cc1", "trigger": "auto",
+        "transcript_path": path, "cwd": "/" });
+    let call = |told: &Value, dry_run| {
+        let report = hooks.compact(|request| {
+            request.input = hooks.input(told);
+            request.flush_by = FlushBy::ChatModel;
+            request.dry_run = dry_run;
+        });
+        report.unwrap()
+    };
+    let planned = call(&told, true);
+    assert_eq!(planned.note.unwrap().status, NoteStatus::Planned);
+    assert!(hooks.notes().is_empty());
+    let saved = call(&told, false);
+    assert_eq!((saved.flush, saved.reason), (true, "compacting"));
+    assert!(saved.tokens < saved.threshold, "{saved:?}");
+    let note = saved.note.unwrap();
+    assert_eq!((note.status, note.messages), (NoteStatus::Written, 3));
+    assert!(note.change.is_some(), "it can be undone");
+    assert!(hooks.all_notes().contains("12 cm low"));
+    assert_eq!(call(&told, false).reason, "already_flushed");
+    // After the compaction, the next one adds what was said since to the same note.
+    let boundary =
+        r#"{"type":"system","subtype":"compact_boundary","uuid":"k1","sessionId":"cc1"}"#;
+    let more = line("user", "The ferry of Friday is cancelled.");
+    hooks.write("cc1.jsonl", format!("{}\n{boundary}\n{more}\n", said.join("\n")));
+    let again = call(&told, false);
+    assert_eq!((again.reason, again.note.unwrap().status), ("compacting", NoteStatus::Updated));
+    assert_eq!(hooks.notes().len(), 1);
+    let text = hooks.all_notes();
+    assert!(text.contains("12 cm low") && text.contains("ferry of Friday"), "{text}");
+    // A subagent of the session saves nothing.
+    for change in [
+        json!({ "agent_id": "a1" }),
+        json!({ "hook_event_name": "SubagentStop" }),
+        json!({ "transcript_path": "/x/cc1/subagents/agent-1.jsonl" }),
+    ] {
+        let mut told = told.clone();
+        told.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        assert_eq!(call(&told, false).reason, "subagent", "{change}");
+    }
+}
+
+#[test]
+fn a_model_that_fails_during_a_compaction_costs_the_list_and_not_what_was_said() {
+    let hooks = Hooks::new();
+    let said = [("user", "I prefer the slow train."), ("user", "It leaves at six.")];
+    let path = hooks.transcript("s1", &said);
+    let model = ChatModel::answering(vec![
+        "HTTP/1.1 500 no\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+    ]);
+    let report = hooks.compact(|request| {
+        request.conversation.transcript = Some(path);
+        request.compacting = true;
+        request.flush_by = FlushBy::ChatModel;
+        request.chat = at(model.url());
+    });
+    let note = report.unwrap().note.unwrap();
+    assert_eq!(note.status, NoteStatus::Written);
+    assert_eq!(note.notes, ["the chat model answered with status 500"]);
+}
+
+#[test]
+fn sessions_without_a_person_neither_flush_nor_note() {
+    for (key, word) in [
+        ("agent:main:subagent:abc", "subagent"),
+        ("cron:nightly", "cron"),
+        ("agent:main:main:heartbeat", "heartbeat"),
+    ] {
+        let hooks = Hooks::new();
+        let by_name = |request: &mut PreCompactRequest| {
+            request.conversation.session = Some(key.to_owned());
+        };
+        let by_json = |request: &mut PreCompactRequest| {
+            request.input = hooks.input(&json!({ "session_key": key, "session_id": "x" }));
+        };
+        let changes: [&dyn Fn(&mut PreCompactRequest); 2] = [&by_name, &by_json];
+        for change in changes {
+            let report = hooks.compact(|request| {
+                change(request);
+                (request.tokens, request.compacting) = (Some(190_000), true);
+            });
+            let report = report.unwrap();
+            assert_eq!((report.flush, report.reason), (false, word), "{key}");
+        }
+        let path = hooks.transcript("s1", &[("user", "Remember that the gauge reads low.")]);
+        let ended = hooks.end_with(&path, |request| {
+            request.input = hooks.input(&json!({ "session_key": key }));
+            request.always = true;
+        });
+        assert_eq!(support::json(&ended)["status"], word, "{key}");
+        assert!(hooks.notes().is_empty(), "{key}");
+    }
+    let hooks = Hooks::new();
+    let report = hooks.compact(|request| {
+        (request.tokens, request.cli_provider) = (Some(190_000), true);
+    });
+    assert_eq!(report.unwrap().reason, "cli_provider");
+}
+
+#[test]
+fn a_session_has_one_note_in_whatever_form_it_is_asked_for() {
+    let hooks = Hooks::new();
+    let first = [("user", "Remember that the gauge reads low."), ("assistant", "Noted.")];
+    let path = hooks.transcript("s1", &first);
+    let end = |form| hooks.end_with(&path, |request| request.form = form);
+    assert_eq!(end(Some(NoteForm::Gen3)).status, NoteStatus::Written);
+    assert_eq!(end(None).status, NoteStatus::Unchanged);
+    assert_eq!(end(Some(NoteForm::Gen9)).status, NoteStatus::Unchanged);
+    // It goes on in the form that it has, and no message is in it twice.
+    let more = [first[0], first[1], ("user", "The pier is closed on Monday.")];
+    hooks.transcript("s1", &more);
+    assert_eq!(end(Some(NoteForm::Gen9)).status, NoteStatus::Updated);
+    assert_eq!(hooks.notes().len(), 1);
+    let text = hooks.note(&hooks.notes()[0]);
+    assert!(text.starts_with("# Session: ") && text.lines().next().unwrap().ends_with(" UTC"));
+    assert!(
+        text.ends_with(
+            "\nuser: Remember that the gauge reads low.\nassistant: Noted.\n\
+             user: The pier is closed on Monday.\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_session_that_another_program_noted_gets_no_second_note() {
+    let hooks = Hooks::new();
+    let path = hooks.transcript("s1", &[("user", "Remember that the gauge reads low.")]);
+    let theirs = "# Session: 2026-11-16 14:30:00 UTC\n\n- **Session Key**: agent:main:main\n\
+        - **Session ID**: s1\n- **Source**: telegram\n\n## Conversation Summary\n\n\
+        user: Remember that the gauge reads low.\n";
+    hooks.write("ws/memory/2026-11-16-gauge.md", theirs);
+    let ended = hooks.end_with(&path, |request| request.always = true);
+    assert_eq!(ended.status, NoteStatus::Unchanged);
+    assert_eq!(hooks.notes(), ["2026-11-16-gauge.md"]);
+}
+
+#[test]
+fn the_previous_conversation_is_found_without_a_name_in_the_form_of_its_install() {
+    let mut hooks = Hooks::new();
+    hooks.copy_home(&fixture("openclaw/gen3/.openclaw"), ".openclaw");
+    hooks.memory.agent = AgentChoice { agent: Some("main".to_owned()), ..AgentChoice::default() };
+    let mut request = hooks.session_end_request(HookInput::default());
+    (request.always, request.dry_run) = (true, true);
+    let planned = hooks.run(|host| session_end(&request, host)).unwrap();
+    assert_eq!(planned.status, NoteStatus::Planned, "{planned:?}");
+    let text = planned.text.unwrap();
+    assert!(text.lines().next().unwrap().ends_with(" UTC"), "{text}");
+    assert!(text.contains("- **Session Key**: agent:main:main\n"), "{text}");
+    assert!(!text.contains("user: \""), "{text}");
+    // A program that means another conversation is not given this one.
+    request.input = hooks.input(&json!({ "session_id": "unknown" }));
+    let error = hooks.run(|host| session_end(&request, host)).unwrap_err();
+    assert!(matches!(error, HookError::NoConversation), "{error}");
+}
+
+#[test]
+fn a_session_begins_with_every_file_and_a_limit_is_shared() {
+    let hooks = Hooks::new();
+    let line = |word: &str| format!("{word} says something about the day and the harbour.\n");
+    hooks.write("ws/AGENTS.md", line("Agents").repeat(120));
+    hooks.write("ws/SOUL.md", line("Soul").repeat(120));
+    hooks.write("ws/MEMORY.md", line("Memory").repeat(60));
+    hooks.write("ws/memory/active-context.md", "Halfway through the tide table.\n");
+    let today = hooks.host.today();
+    hooks.write(&format!("ws/memory/{today}.md"), "- It rained today.\n");
+    let start = |chars| {
+        let mut request = hooks.start_request(HookInput::default());
+        request.chars = chars;
+        hooks.run(|host| session_start(&request, host)).unwrap()
+    };
+    let all = start(None);
+    assert!(all.context.len() > 15_000 && all.cut.is_empty(), "{:?}", all.cut);
+    for text in ["Agents says", "Soul says", "Memory says", "tide table", "It rained today"] {
+        assert!(all.context.contains(text), "{text}");
+    }
+    let few = start(Some(4_000));
+    assert!(few.context.chars().count() <= 4_000, "{}", few.context.chars().count());
+    for text in ["Agents says", "Soul says", "Memory says", "tide table", "It rained today"] {
+        assert!(few.context.contains(text), "{text}: {}", few.context);
+    }
+    assert!(few.context.contains("read SOUL.md for full content"), "{}", few.context);
+    let cut: Vec<&str> = few.cut.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(cut, ["AGENTS.md", "SOUL.md", "MEMORY.md"]);
+    // The limit of Claude Code is its own, and is shared in the same way.
+    let input = hooks.input(&json!({ "hook_event_name": "SessionStart", "cwd": "/" }));
+    let mut request = hooks.start_request(input);
+    let claude = hooks.run(|host| session_start(&request, host)).unwrap();
+    assert!(claude.context.chars().count() <= 9_500);
+    hooks.write("ws/MEMORY.md", line("Memory").repeat(600));
+    request.chars = Some(2_000);
+    let claude = hooks.run(|host| session_start(&request, host)).unwrap();
+    assert!(claude.context.chars().count() <= 2_000);
+    for text in ["Memory says", "tide table", "It rained today", "memory_get"] {
+        assert!(claude.context.contains(text), "{text}: {}", claude.context);
+    }
+    // The memory section is there with the tools.
+    let mut request = hooks.start_request(hooks.input(&json!({ "tools": ["memory_search", "x"] })));
+    request.recall.citations = anemone_memory::Citations::Off;
+    let told = hooks.run(|host| session_start(&request, host)).unwrap().context;
+    assert!(told.starts_with("## Memory Recall\nBefore answering anything about prior work"));
+    assert!(told.contains("Citations are disabled"), "{told}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use anemone::export::{ExportError, ExportReport};
 use anemone::keys::Keys;
 use anemone::seal::{DecryptRequest, decrypt};
 use anemone_files::Existing;
-use anemone_format::{Record, Snapshot};
+use anemone_format::{PartitionBy, Record, Snapshot};
 use anemone_testkit::fixture;
 use anemone_testkit::ground::{Ground, fields, records_of, tree, with};
 use anemone_testkit::workspace::Workspace;
@@ -190,6 +190,78 @@ fn an_upgrade_of_the_runtime_changes_no_record() {
     }
     let agent = machine.snapshot("b.alf").manifest.agent;
     assert_eq!(agent.source_runtime_version.as_deref(), Some("2026.3.24"));
+    // A record names the version under which its text was first read.
+    let more = "# Memory\n\n## Tea\n\nOolong.\n\n## Rain\n\nWet.\n";
+    machine.write_home(".openclaw/workspace/MEMORY.md", more);
+    export_only(&machine, "c.alf", &[With::Since("b.alf")]);
+    let snapshot = machine.snapshot("c.alf");
+    let versions = records_of(&snapshot, "MEMORY.md")
+        .into_iter()
+        .map(|record| record.source.runtime_version.as_deref().unwrap())
+        .collect::<Vec<_>>();
+    assert_eq!(versions, ["2026.3.13", "2026.3.13", "2026.3.24"]);
+}
+
+#[test]
+fn a_credential_says_what_it_grants() {
+    let machine = TestMachine::new();
+    install(&machine, "2026.3.13");
+    let config = "{ agents: { defaults: { model: { primary: 'anthropic/a', fallbacks: ['openai/b'] },
+        memorySearch: { provider: 'openai' } } }, tools: { web: { search: { provider: 'auto' } } } }";
+    machine.write_home(".openclaw/openclaw.json", config);
+    let profiles = r#"{"version":1,"profiles":{
+        "anthropic:default":{"type":"api_key","provider":"anthropic","key":"sk-ant-none"},
+        "github:me":{"type":"token","provider":"github","token":"none","scope":"repo, <b>read:org"},
+        "openai:default":{"type":"oauth","provider":"openai","access":"none","scopes":["model.read"]},
+        "other:x":{"type":"api_key","provider":"other","key":"none"}}}"#;
+    machine.write_home(".openclaw/agents/main/agent/auth-profiles.json", profiles);
+    let identity =
+        "# IDENTITY\n\n## Capabilities\n\n- issue_tracker (needs GitHub)\n- openai_images\n";
+    machine.write_home(".openclaw/workspace/IDENTITY.md", identity);
+    export_only(&machine, "a.alf", &[]);
+    assert!(machine.validate("a.alf").valid);
+    let credentials = machine.snapshot("a.alf").credentials.unwrap().credentials;
+    let granted: Vec<(&str, Vec<&str>)> = credentials
+        .iter()
+        .map(|one| (&*one.service, one.capabilities_granted.iter().map(String::as_str).collect()))
+        .collect();
+    assert_eq!(
+        granted,
+        [
+            ("anthropic", vec!["chat"]),
+            ("github", vec!["repo", "issue_tracker"]),
+            ("openai", vec!["model.read", "chat", "memory_search", "openai_images"]),
+            ("other", vec![]),
+        ]
+    );
+}
+
+#[test]
+fn a_daily_record_lies_in_the_quarter_of_its_day() {
+    let (machine, ground) = (TestMachine::new(), Ground::new());
+    let workspace = ground.small("w");
+    // In New York it was still the last day of the quarter.
+    let header = "# Session: 2026-03-31 22:00:00 America/New_York\n\nLate.\n";
+    let file = ground.write("w/memory/2026-03-31-late.md", header);
+    export(&machine, &workspace, "a.alf", &[]);
+    assert!(machine.validate("a.alf").valid);
+    let snapshot = machine.snapshot("a.alf");
+    let late = records_of(&snapshot, "memory/2026-03-31-late.md")[0];
+    assert_eq!(late.temporal.created_at.as_str(), "2026-04-01T02:00:00Z");
+    let by = |name: &str| machine.snapshot(name).manifest.layers.memory?.partition_by;
+    assert_eq!(by("a.alf"), Some(PartitionBy::ObservedAt));
+    let has = |archive: &str, period: &str| {
+        let bytes = machine.read(archive);
+        let name = format!("memory/partitions/{period}.jsonl");
+        bytes.windows(name.len()).any(|part| part == name.as_bytes())
+    };
+    assert!(has("a.alf", "2026-Q1") && !has("a.alf", "2026-Q2"));
+    // An archive for which it makes no difference says nothing of it.
+    fs_err::remove_file(file).unwrap();
+    ground.write("w/memory/2026-04-01.md", "Later.\n");
+    export(&machine, &workspace, "b.alf", &[]);
+    assert_eq!(by("b.alf"), None);
+    assert!(has("b.alf", "2026-Q1") && has("b.alf", "2026-Q2"));
 }
 
 #[test]

@@ -9,11 +9,12 @@ use anemone_format::parse_counts;
 use anemone_runtimes::{OnConflict, PlanError};
 use anemone_testkit::database::{dump, query, sql};
 use anemone_testkit::fixture;
-use anemone_testkit::ground::{Ground, Lying, assert_same_tree, tree, with};
+use anemone_testkit::ground::{Ground, Lying, assert_same_tree, fields, record_id, tree, with};
 use anemone_testkit::workspace::Workspace;
 use anemone_testkit::zip::holds;
 use serde_json::{Value, json};
 
+use super::workspace::export;
 use super::zeroclaw::{DATABASE, copy, install};
 use crate::support::TestMachine;
 use crate::support::json as report;
@@ -70,6 +71,47 @@ fn there_and_back(seed: u64, more: &[With<'_>]) {
     }
     migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
     assert_same_tree(&from, &back, &SKIPPED, &[".alf-agent-id"]);
+}
+
+// One fact that came back must not change the times of its neighbours, nor of anything else.
+#[test]
+fn a_fact_that_comes_back_changes_no_other_record() {
+    let (machine, ground) = (TestMachine::new(), Ground::new());
+    let from = ground.small("w");
+    let rules =
+        "# Rules\n\n| ID | Trigger |\n|---|---|\n| GP-1 | a full disk |\n| GP-2 | no network |\n";
+    ground.write("w/memory/gating-policies.md", rules);
+    let (away, back) = (ground.path("z"), ground.path("back"));
+    export(&machine, &from, "a.alf", &[]);
+    migrate(&machine, &openclaw(&from), &zeroclaw(&away), &[]);
+    let database = away.join(DATABASE);
+    // A row of a table says little without the names of its columns.
+    let rows = query(&database, "SELECT content FROM memories WHERE content LIKE '%GP-2%'");
+    assert_eq!(rows, ["| ID | Trigger |\n|---|---|\n| GP-2 | no network |"]);
+    let at = "2026-11-20T09:00:00.000000001+00:00";
+    sql(
+        &database,
+        &format!(
+            "INSERT INTO memories(id, key, content, category, created_at, updated_at, agent_id) \
+             SELECT '0b0e1f9e-1111-4222-8333-444444444441', 'core_new', \
+             'The cat is called Miso.', 'core', '{at}', '{at}', id FROM agents \
+             WHERE alias = 'default'"
+        ),
+    );
+    sql(
+        &database,
+        "UPDATE memories SET content = replace(content, 'no network', 'a slow network') \
+         WHERE content LIKE '%GP-2%'",
+    );
+    migrate(&machine, &zeroclaw(&away), &openclaw(&back), &[]);
+    let is = said(&back.join("memory/gating-policies.md"));
+    assert_eq!(is, rules.replace("no network", "a slow network"));
+    export(&machine, &back, "b.alf", &[With::Since("a.alf")]);
+    let records = &report(&machine.diff("a.alf", "b.alf"))["records"];
+    assert_eq!(records["created"].as_array().unwrap().len(), 1, "{records}");
+    assert_eq!(records["deleted"], json!([]));
+    let updated = fields(&records["updated"], "id");
+    assert_eq!(updated, [record_id("memory/gating-policies.md", 1)], "{records}");
 }
 
 /// Moves an agent away and back; returns how many memories it has, and how many records were parsed

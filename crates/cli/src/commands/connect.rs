@@ -146,8 +146,8 @@ const HOOKS: [(&str, &str, Hooks); 3] = [
     ("read", "Hooks that show the memory to a session, and write nothing", Hooks::Read),
     (
         "write",
-        "Also hooks that write: a note when a session ends, and what a configured chat model lists \
-         before a conversation is compacted",
+        "Also hooks that write: a note when a session ends, and what was said before a conversation \
+         is compacted",
         Hooks::Write,
     ),
 ];

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use anemone::context::{ContextReport, ContextRequest, context as compose};
 use anemone::statement::Statement;
-use anemone_memory::{Budget, ContextRules, SessionKind};
+use anemone_memory::{
+    Budget, Citations, ContextRules, LogChoice, MemoryTool, RecallSection, SessionKind,
+};
 use anemone_runtimes::context_rules;
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -49,6 +51,14 @@ pub(crate) struct ContextArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     query: Option<String>,
 
+    /// Show today's and yesterday's log whole, also where the runtime leaves it to the agent to
+    /// read them
+    #[arg(long)]
+    logs: bool,
+
+    #[command(flatten)]
+    recall: RecallArgs,
+
     /// Say what went in, what was cut and what was left out, instead of printing the text
     #[arg(long)]
     explain: bool,
@@ -58,12 +68,44 @@ pub(crate) struct ContextArgs {
 }
 
 /// The kinds of sessions, as they are named on the command line.
-pub(crate) const SESSIONS: [(&str, &str, SessionKind); 4] = [
+pub(crate) const SESSIONS: [(&str, &str, SessionKind); 7] = [
     ("main", "The owner's own conversation", SessionKind::Main),
+    ("first", "The owner's first conversation: with BOOTSTRAP.md", SessionKind::First),
+    ("heartbeat", "The agent looks for something to do: with HEARTBEAT.md", SessionKind::Heartbeat),
+    ("boot", "The start of the gateway: with BOOT.md", SessionKind::Boot),
     ("group", "A group or a channel: without MEMORY.md", SessionKind::Group),
     ("subagent", "An agent started for a task: instructions only", SessionKind::Subagent),
     ("cron", "A job that runs by the clock: instructions only", SessionKind::Cron),
 ];
+
+/// Arguments for the section that tells a session to search its memory.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RecallArgs {
+    /// The memory tools of the session, separated by commas; with any of them, the text begins
+    /// with a section "Memory Recall" that says when to use them
+    #[arg(long, value_name = "TOOL", value_delimiter = ',', value_parser = one_of(TOOLS))]
+    tools: Vec<MemoryTool>,
+
+    /// Whether that section asks for the file and lines of an answer
+    #[arg(long, value_name = "WHEN", value_parser = one_of(CITATIONS), default_value = "auto")]
+    citations: Citations,
+}
+
+const TOOLS: [(&str, &str, MemoryTool); 2] = [
+    ("memory_search", "Finds memories", MemoryTool::Search),
+    ("memory_get", "Reads lines of a file", MemoryTool::Get),
+];
+const CITATIONS: [(&str, &str, Citations); 3] = [
+    ("auto", "Not where others listen", Citations::Auto),
+    ("on", "Always", Citations::On),
+    ("off", "Only if the user asks", Citations::Off),
+];
+
+impl RecallArgs {
+    pub(crate) fn section(&self) -> RecallSection {
+        RecallSection { tools: self.tools.clone(), citations: self.citations }
+    }
+}
 
 /// The context of a session, and how to show it to people.
 #[derive(Serialize)]
@@ -93,6 +135,8 @@ impl ContextArgs {
                 (None, None) => Budget::Runtime,
             },
             query: self.query.clone(),
+            logs: if self.logs { LogChoice::Shown } else { LogChoice::Runtime },
+            recall: Some(self.recall.section()),
             ..ContextRequest::new(self.memory.choice(), self.session)
         }
     }

@@ -55,6 +55,10 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "N", default_value_t = ListRequest::USUAL_LIMIT)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
+
+    /// Leave out the first N entries that match: the next page of a long list
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    offset: u32,
 }
 
 pub(crate) fn run(args: &ListArgs, context: &Context<'_>) -> Result<ListReport> {
@@ -74,6 +78,7 @@ impl ListArgs {
             kind: self.kind.clone(),
             origin: self.origin,
             limit: self.limit,
+            offset: self.offset,
         })
     }
 }
@@ -112,7 +117,7 @@ impl Report for ListReport {
             }
             writeln!(out, "{}  {DIM}{}{DIM:#}", shown(entry), safe(&entry.citation))?;
         }
-        if self.entries.is_empty() {
+        if self.total == 0 {
             writeln!(out, "no entry matches in {}", safe(&self.place))?;
         }
         for path in &self.unreadable {
@@ -120,7 +125,9 @@ impl Report for ListReport {
         }
         let mut rest = Vec::new();
         if self.not_shown > 0 {
-            rest.push(format!("{} not shown (--limit)", self.not_shown));
+            let next = self.next_offset.map(|next| format!("; the next page: --offset {next}"));
+            let next = next.unwrap_or_default();
+            rest.push(format!("{} not shown (--limit{next})", self.not_shown));
         }
         if self.filtered > 0 {
             rest.push(format!("{} filtered out", self.filtered));

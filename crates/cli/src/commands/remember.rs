@@ -7,7 +7,7 @@ use anemone::remember::{
     DuplicateCheck, MemoryPart, RememberReport, RememberRequest, SecretHandling, remember,
 };
 use anemone_format::Origin;
-use anemone_memory::{Importance, MAX_TEXT_BYTES};
+use anemone_memory::{Category, Importance, MAX_TEXT_BYTES};
 use anemone_messages::UserError;
 use clap::Args;
 
@@ -70,6 +70,11 @@ pub(crate) struct RememberArgs {
     #[arg(long)]
     curated: bool,
 
+    /// Category of the row, where the memory is a database: core, daily, conversation or a word of
+    /// your own; by default that of the row with this key, or daily
+    #[arg(long, value_name = "NAME", conflicts_with = "curated")]
+    category: Option<String>,
+
     /// Skip the duplicate check
     #[arg(long)]
     force: bool,
@@ -108,6 +113,7 @@ impl RememberArgs {
             text: self.read_text()?,
             key: self.key.clone(),
             kind: self.kind.clone(),
+            category: self.category.as_deref().map(Category::from),
             importance: self.importance,
             tags: self.tags.clone(),
             origin,

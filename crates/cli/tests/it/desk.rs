@@ -93,6 +93,73 @@ fn rows_of_a_time_are_told_too() {
     assert!(text.contains("tea/kind: Lin drinks green tea."), "{text}");
 }
 
+/// Calls tools of ZeroClaw that may write, and returns what they say.
+fn zeroclaw(environment: &TestEnvironment, calls: &[(&str, Value)]) -> Vec<String> {
+    let args = ["-r", "zeroclaw", "-w", "ws", "--tools", "zeroclaw", "--allow-write"];
+    let found = call(environment, &args, calls);
+    let text = |found: &Value| found["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    found.iter().map(text).collect()
+}
+
+#[test]
+fn a_category_is_stored_and_shown_as_its_own_program_does() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/data/memory/x", "");
+    environment.write_below("ws/agents/default/workspace/IDENTITY.md", "# Nia\n");
+    let store = |key: &str, content: &str, category: Value| {
+        let mut asked = json!({"key": key, "content": content});
+        if !category.is_null() {
+            asked["category"] = category;
+        }
+        ("memory_store", asked)
+    };
+    let said = zeroclaw(
+        &environment,
+        &[
+            store("user_lang", "Ana speaks Greek.", Value::Null),
+            store("pasta", "Boil the pasta for nine minutes.", json!("recipes")),
+            store("chat", "Ana said that the ferry was late.", json!("conversation")),
+            store("marked", "Salt the soup twice.", json!("custom:soups")),
+            store("bad", "A line.", json!("a\nb")),
+        ],
+    );
+    assert_eq!(said[0], "Stored memory: user_lang");
+    assert!(said[4].contains("is not a valid category"), "{said:?}");
+    let ask = |query: &str| ("memory_recall", json!({"query": query}));
+    let said = zeroclaw(
+        &environment,
+        &[ask("which language does Ana speak"), ask("pasta"), ask("*"), ask("  "), ask("")],
+    );
+    assert!(said[0].contains("[core] user_lang: Ana speaks Greek. ["), "{said:?}");
+    assert!(said[1].contains("[recipes] pasta: Boil the pasta"), "{said:?}");
+    for all in &said[2..] {
+        assert!(all.starts_with("Found 4 memories:"), "{all}");
+        // The newest comes first, and what is only listed has no score.
+        let order = ["[custom:soups] marked: ", "[conversation] chat: ", "[recipes] pasta: "];
+        let at: Vec<_> = order.iter().map(|line| all.find(line)).collect();
+        assert!(at[0].is_some() && at[0] < at[1] && at[1] < at[2], "{all}");
+        assert!(!all.contains("%]"), "{all}");
+    }
+}
+
+#[test]
+fn the_newest_memories_are_turned_page_by_page() {
+    let environment = with_memory();
+    let ask = |offset: u32| {
+        let asked = json!({"query": "*", "maxResults": 2, "offset": offset});
+        call(&environment, &AGENT, &[("memory_search", asked)])[0]["structuredContent"].clone()
+    };
+    let texts = |found: &Value| {
+        let results = found["results"].as_array().expect("there are results").iter();
+        results.map(|result| result["snippet"].to_string()).collect::<Vec<_>>()
+    };
+    let (first, second, last) = (ask(0), ask(2), ask(4));
+    assert_eq!((texts(&first).len(), texts(&second).len(), texts(&last).len()), (2, 2, 1));
+    assert!(texts(&first)[0].contains("Rain again"), "{first}");
+    assert!(first["notes"].to_string().contains("offset 2"), "{first}");
+    assert!(!last["notes"].to_string().contains("offset"), "{last}");
+}
+
 #[test]
 #[cfg(unix)]
 fn what_is_not_searched_is_counted() {

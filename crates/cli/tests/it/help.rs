@@ -93,6 +93,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--index-dir",
             "--key",
             "--type",
+            "--category",
             "--importance",
             "--tag",
             "--source",
@@ -132,6 +133,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--type",
             "--origin",
             "--limit",
+            "--offset",
         ],
     ),
     (

@@ -120,7 +120,7 @@ fn a_flush_is_decided_as_its_flags_say() {
     let hooks = Hooks::new();
     let base = with(&["pre-compact", "--context-window", "32768", "--timezone", "UTC"]);
     let call = |args: &[&str]| hooks.call(&[&base[..], args].concat(), "");
-    let below = call(&["--tokens", "20575"]);
+    let below = call(&["--tokens", "8767"]);
     assert_eq!((&below["flush"], &below["reason"]), (&json!(false), &json!("below_threshold")));
     assert!(below.get("prompt").is_none());
     let path = hooks.transcript("s1", &[("user", &"abcd".repeat(21_000))]);
@@ -130,7 +130,10 @@ fn a_flush_is_decided_as_its_flags_say() {
     assert_eq!(call(&["--tokens", "99999", "--heartbeat"])["reason"], "heartbeat");
     assert_eq!(call(&["--tokens", "99999", "--read-only", "-n"])["reason"], "read_only");
     let direct = call(&["--transcript", &path, "--compaction-count", "8", "--direct"]);
-    assert_eq!(direct["code"], "no_chat", "{direct}");
+    // Without a chat model the conversation is judged as at its end; this one says nothing.
+    assert_eq!(direct["note"]["status"], "too_short", "{direct}");
+    let cli = call(&["--compacting", "--cli-provider"]);
+    assert_eq!((&cli["flush"], &cli["reason"]), (&json!(false), &json!("cli_provider")));
 }
 
 #[test]

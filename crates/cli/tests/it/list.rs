@@ -39,7 +39,10 @@ fn people_get_a_line_for_each_entry() {
     let environment = remembered();
     let text = environment.human(["list", "-w", "ws", "--limit", "2"]);
     assert!(text.contains("decision") && text.contains("SQLite it is."), "{text}");
-    assert!(text.ends_with("2 entries; 1 not shown (--limit)\n"), "{text}");
+    assert!(
+        text.ends_with("2 entries; 1 not shown (--limit; the next page: --offset 2)\n"),
+        "{text}"
+    );
     let none = environment.human(["list", "-w", "ws", "--key", "nobody"]);
     assert!(none.starts_with("no entry matches in "), "{none}");
 }

@@ -89,6 +89,16 @@ fn content() -> Vec<Vector> {
                 .bytes(),
         ),
         ok(
+            "partition-by-observation",
+            "An episodic record may be in the quarter of its observation.",
+            Alf::of(&[edit(
+                &edit(&record(1), "semantic", "episodic"),
+                r#""2026-01-15T10:00:00Z""#,
+                r#""2026-04-01T02:00:00Z","observed_at":"2026-03-31T00:00:00Z""#,
+            )])
+            .bytes(),
+        ),
+        ok(
             "credential-not-exported",
             "A credential may leave its secret behind; then it has no nonce.",
             doc::with_credentials(&credential_left_behind()).bytes(),

@@ -1,6 +1,6 @@
 //! Many texts, long texts, and servers that take fewer.
 
-use anemone_embed::{Embedder as _, Provider, Purpose, Remote, RemoteError};
+use anemone_embed::{Embedder as _, Provider, Purpose, Remote, RemoteError, RemoteSettings};
 use serde_json::json;
 
 use crate::server::{Reply, Server, cause, good, remote, settings, vector_of};
@@ -154,6 +154,14 @@ fn after_an_error_nothing_more_is_sent() {
     remote.embed(&["one"; 200], Purpose::Document).unwrap_err();
     // One for each of the four concurrent requests.
     assert!(server.received().len() <= 8, "{}", server.received().len());
+}
+
+#[test]
+fn a_batch_has_8000_tokens_and_four_run_at_once() {
+    for provider in Provider::ALL {
+        let settings = RemoteSettings::new(provider);
+        assert_eq!((settings.batch_tokens, settings.concurrency), (8_000, 4), "{provider:?}");
+    }
 }
 
 #[test]

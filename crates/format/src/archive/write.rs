@@ -10,6 +10,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde::Serialize;
 
 use super::record_line::{RecordHead, RecordKey};
@@ -31,7 +32,7 @@ use crate::manifest::{
 };
 use crate::moment::Moment;
 use crate::object::object;
-use crate::period::{Granularity, Period};
+use crate::period::{Granularity, PartitionBy, Period};
 use crate::principals::Principals;
 use crate::record::Record;
 use crate::unknown::{Nullable, Unknown};
@@ -261,23 +262,32 @@ impl<W: Write> ArchiveWriter<W> {
             .to_line()
             .map_err(|error| WriteArchiveError::Record(ReadJsonError::Json(error)))?;
         json::check_depth(&line).map_err(WriteArchiveError::Record)?;
-        let created_at = record.temporal.created_at.instant();
-        self.spool_line(&line, record.id, created_at, !record.embeddings.is_empty())
+        let position = Position {
+            id: record.id,
+            created_at: record.temporal.created_at.instant(),
+            observed_day: record.observed_day(),
+        };
+        self.spool_line(&line, position, !record.embeddings.is_empty())
     }
 
     /// Adds a record as its line in another archive; the line keeps its bytes.
     pub fn record_line(&mut self, line: &[u8]) -> Result<(), WriteArchiveError> {
         let head = RecordHead::parse(line).map_err(WriteArchiveError::Record)?;
-        self.spool_line(line, head.id, head.created_at().instant(), head.has_embeddings())
+        let position = Position {
+            id: head.id,
+            created_at: head.created_at().instant(),
+            observed_day: head.observed_day(),
+        };
+        self.spool_line(line, position, head.has_embeddings())
     }
 
     fn spool_line(
         &mut self,
         line: &[u8],
-        id: RecordId,
-        created_at: Timestamp,
+        position: Position,
         has_embeddings: bool,
     ) -> Result<(), WriteArchiveError> {
+        let Position { id, created_at, observed_day } = position;
         let limit = self.limits.max_line_bytes;
         if line.len() > limit {
             let what = format!("record {id}");
@@ -288,7 +298,7 @@ impl<W: Write> ArchiveWriter<W> {
         }
         let length = u32::try_from(line.len()).expect("the limit of a line is below 4 GiB");
         self.has_embeddings |= has_embeddings;
-        self.keys.push(RecordKey { created_at, id, offset: self.spooled, length });
+        self.keys.push(RecordKey { created_at, id, offset: self.spooled, length, observed_day });
         self.spool
             .write_all(line)
             .and_then(|()| self.spool.write_all(b"\n"))
@@ -454,9 +464,22 @@ impl<W: Write> ArchiveWriter<W> {
         if let Some(twin) = keys.windows(2).find(|pair| pair[0].id == pair[1].id) {
             return Err(WriteArchiveError::DuplicateRecord(twin[0].id));
         }
-        keys.sort_unstable();
         let template = self.manifest.layers.memory.take().unwrap_or_default();
         let granularity = template.granularity.clone().unwrap_or(Granularity::Quarter);
+        let created_period = |key: &RecordKey| {
+            Period::containing(Moment::from(key.created_at).utc_date(), &granularity)
+        };
+        let observed_period = |key: &RecordKey| Period::containing(key.observed_day, &granularity);
+        // An archive for which both rules are the same names none.
+        let by_observation = template.partition_by == Some(PartitionBy::ObservedAt)
+            && keys.iter().any(|key| created_period(key) != observed_period(key));
+        let period_of = |key: &RecordKey| {
+            if by_observation { observed_period(key) } else { created_period(key) }
+        };
+        keys.sort_unstable();
+        if by_observation {
+            keys.sort_by_key(observed_period);
+        }
         let closing = self.manifest.created_at.utc_date();
         self.spool.flush().map_err(spool_error)?;
         let empty: Box<dyn Spool> = Box::new(io::Cursor::new(Vec::new()));
@@ -466,9 +489,6 @@ impl<W: Write> ArchiveWriter<W> {
 
         let mut partitions = Vec::new();
         let mut index = Vec::new();
-        let period_of = |key: &RecordKey| {
-            Period::containing(Moment::from(key.created_at).utc_date(), &granularity)
-        };
         for group in keys.chunk_by(|a, b| period_of(a) == period_of(b)) {
             let period = period_of(&group[0]);
             let file = format!("{PARTITIONS}/{period}.jsonl");
@@ -495,13 +515,18 @@ impl<W: Write> ArchiveWriter<W> {
             });
         }
         let monthly = granularity == Granularity::Month;
-        let index =
-            MemoryIndex { version: 1, granularity, partitions: index, unknown: Unknown::default() };
+        let index = MemoryIndex {
+            version: 1,
+            granularity: granularity.clone(),
+            partitions: index,
+            unknown: Unknown::default(),
+        };
         self.add(Entry::new(INDEX), &mut &to_document(&index)[..])?;
         self.manifest.layers.memory = Some(MemoryLayer {
             record_count: keys.len() as u64,
             index_file: INDEX.to_owned(),
             granularity: monthly.then_some(Granularity::Month),
+            partition_by: by_observation.then_some(PartitionBy::ObservedAt),
             has_embeddings: Some(self.has_embeddings),
             has_raw_source: Some(!self.runtimes.is_empty()),
             partitions,
@@ -509,6 +534,13 @@ impl<W: Write> ArchiveWriter<W> {
         });
         Ok(())
     }
+}
+
+/// What decides the position of a record among the others.
+struct Position {
+    id: RecordId,
+    created_at: Timestamp,
+    observed_day: Date,
 }
 
 /// Keeps unknown entries out of the folders that this version knows.

@@ -13,6 +13,7 @@ use crate::archive::write::MemoryIndex;
 use crate::archive::{ARTIFACTS, Layer, MANIFEST, RAW};
 use crate::json;
 use crate::manifest::{Entry, EntryKind, Manifest, Partition};
+use crate::moment::Moment;
 
 pub(super) fn check(archive: &Archive, findings: &mut Findings) {
     let manifest = archive.manifest();
@@ -253,7 +254,12 @@ fn check_partition(
         });
         let Some((number, record)) = record else { return };
         let date = record.temporal.created_at.utc_date();
-        if from.is_some_and(|from| date < from) || last.is_some_and(|last| date > last) {
+        let is_outside = |date: Date| {
+            from.is_some_and(|from| date < from) || last.is_some_and(|last| date > last)
+        };
+        // Some writers place a record by the day that it is about, without saying so.
+        let observed = record.temporal.observed_at.as_ref().map(Moment::utc_date);
+        if is_outside(date) && observed.is_none_or(is_outside) {
             let path = format!("{entry}:{number}#/temporal/created_at");
             let to = to.unwrap_or("now");
             let message = format!("{date} is not from {} to {to}", partition.from);

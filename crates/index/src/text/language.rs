@@ -278,6 +278,11 @@ impl Votes {
         }
     }
 
+    /// Returns the language that has the most common words of a text, however few they are.
+    pub(crate) fn likeliest(&self) -> Option<Language> {
+        self.best().map(|(language, _)| language)
+    }
+
     /// Returns the language of a single text, if it is clear.
     pub(super) fn clear_language(&self) -> Option<Language> {
         self.clear(ENOUGH)

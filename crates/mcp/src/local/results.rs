@@ -7,7 +7,7 @@ use anemone::remember::{RememberError, RememberReport};
 use anemone::search::read::ReadReport;
 use anemone::search::{Citations, SearchHit, SearchNote, SearchReport};
 use anemone::statement::Statement;
-use anemone_memory::{EntryToForget, SessionKind, citation_of};
+use anemone_memory::{Category, EntryToForget, SessionKind, citation_of};
 use anemone_messages::{UserError, holder_message, lost_change, note, warning, weak_matches};
 
 use crate::service::{
@@ -59,6 +59,10 @@ impl From<SearchHit> for SearchResult {
             id: hit.provenance.record,
             category: hit.memory_type,
             importance: hit.importance,
+            shelf: hit.namespace.map(|name| match Category::from(&*name).own_name() {
+                Some(own) => own.to_owned(),
+                None => name,
+            }),
             ..Self::default()
         }
     }

@@ -1,17 +1,17 @@
 //! Tools that store texts under keys. Agents that know them read the text alone, so it is word for
 //! word what they know, but for the frame around what was recalled, and there is no output schema.
 
-use anemone_memory::{Frame, name_from_shown};
+use anemone_memory::{Frame, name_from_shown, one_line};
 use anemone_runtimes::NativeTools;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Effect, Tool, forget_one};
 use crate::answer::Answer;
-use crate::arguments::bad;
 use crate::quote::{examined, name_line};
 use crate::service::{
-    ForgetArguments, MemoryService, RememberArguments, Result, SearchArguments, SearchResult,
+    ForgetArguments, MemoryService, NEWEST, RememberArguments, Result, SearchArguments,
+    SearchResult,
 };
 
 /// What is read in every session.
@@ -21,12 +21,9 @@ const CORE: &str = "core";
 const DAILY: &str = "daily";
 
 pub(super) fn tools(native: &NativeTools) -> Vec<Tool> {
-    let example = native.recall.example;
     vec![
         Tool::new(native.store, Effect::Replaces, store),
-        Tool::new(native.recall, Effect::Reads, move |service, asked| {
-            recall(service, asked, example)
-        }),
+        Tool::new(native.recall, Effect::Reads, recall),
         Tool::new(native.forget, Effect::Removes, forget),
     ]
 }
@@ -45,7 +42,7 @@ struct Store {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Recall {
-    /// Words to look for; may be left out when since or until is given.
+    /// Words to look for; `*`, or none, lists the newest.
     query: Option<String>,
     /// How many memories at most; 5 when left out.
     #[schemars(range(min = 1, max = 50))]
@@ -75,13 +72,11 @@ struct Forget {
 }
 
 fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
-    let category = asked.category.unwrap_or_else(|| CORE.to_owned());
-    let kind = (category != CORE && category != DAILY).then(|| category.clone());
+    let category = asked.category.filter(|category| !category.trim().is_empty());
     service.remember(&RememberArguments {
         text: asked.content,
         key: Some(asked.key.clone()),
-        kind,
-        curated: category == CORE,
+        category: Some(category.unwrap_or_else(|| CORE.to_owned())),
         // A memory under a key is stored even if another one says the same.
         force: true,
         ..RememberArguments::default()
@@ -89,12 +84,9 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
     Ok(Answer::words(format!("Stored memory: {}", name_line(&asked.key))))
 }
 
-fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<Answer> {
-    if asked.query.is_none() && asked.since.is_none() && asked.until.is_none() {
-        let problem = "`query` is missing, and so are `since` and `until`";
-        return Err(bad(problem.to_owned(), example));
-    }
+fn recall(service: &dyn MemoryService, asked: Recall) -> Result<Answer> {
     let found = examined(service.search(&SearchArguments {
+        // Without words, the newest are listed.
         query: asked.query.unwrap_or_default(),
         max_results: Some(asked.limit.unwrap_or(5)),
         since: asked.since.as_deref().map(day_of),
@@ -105,7 +97,8 @@ fn recall(service: &dyn MemoryService, asked: Recall, example: &str) -> Result<A
         return Ok(Answer::words("No memories found."));
     }
     let mut frame = Frame::new(&service.delimiter()?);
-    found.results.iter().for_each(|memory| frame.line(&line_of(memory)));
+    let is_ranked = found.mode != NEWEST;
+    found.results.iter().for_each(|memory| frame.line(&line_of(memory, is_ranked)));
     Ok(Answer::words(format!("Found {} memories:\n{}", found.results.len(), frame.finish())))
 }
 
@@ -114,14 +107,26 @@ fn day_of(time: &str) -> String {
     time.split_once('T').map_or(time, |(day, _)| day).to_owned()
 }
 
-fn line_of(memory: &SearchResult) -> String {
-    let category = memory.category.as_deref().unwrap_or(DAILY);
+/// Returns a memory in one line. What was only listed has no score.
+fn line_of(memory: &SearchResult, is_ranked: bool) -> String {
+    let category = one_line(category_of(memory));
     let names = [&memory.key, &memory.id, &memory.citation];
     let key = names.into_iter().flatten().next().map_or("", String::as_str);
     let percent = (memory.score.clamp(0.0, 1.0) * 100.0).round();
+    let percent = if is_ranked { format!(" [{percent}%]") } else { String::new() };
     let suspicion = memory.suspicion_reason.as_deref();
     let suspicion = suspicion.map(|reason| format!(" [suspicious: {reason}]")).unwrap_or_default();
-    format!("[{category}] {key}: {} [{percent}%]{suspicion}", memory.snippet)
+    format!("[{category}] {key}: {}{percent}{suspicion}", memory.snippet)
+}
+
+/// Returns the category of a memory, as agents with such tools know it: a curated file is what is
+/// read in every session.
+fn category_of(memory: &SearchResult) -> &str {
+    match memory.shelf.as_deref() {
+        None => DAILY,
+        Some("curated") => CORE,
+        Some(shelf) => shelf,
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape of every tool")]

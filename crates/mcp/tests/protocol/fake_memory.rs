@@ -138,6 +138,7 @@ impl MemoryService for FakeMemory {
                     origin: Some("owner".to_owned()),
                     id: Some(path.clone()),
                     category: Some("core".to_owned()),
+                    shelf: Some("core".to_owned()),
                     importance: Some(0.5),
                     ..SearchResult::default()
                 });

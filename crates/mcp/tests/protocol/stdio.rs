@@ -24,6 +24,18 @@ async fn the_older_revision_begins_with_a_handshake() {
 }
 
 #[tokio::test]
+async fn a_model_is_told_to_search_before_it_answers() {
+    let mut client = Client::silent(FakeMemory::new(), read_only(), Revision::Older);
+    let info = client.initialize().await;
+    let told = info["instructions"].as_str().unwrap();
+    assert!(told.contains("Search it before answering"), "{told}");
+    for about in ["earlier work", "decisions", "dates", "people", "preferences"] {
+        assert!(told.contains(about), "{about}: {told}");
+    }
+    assert!(told.contains("say that you looked"), "{told}");
+}
+
+#[tokio::test]
 async fn the_newer_revision_begins_with_a_discovery_or_with_nothing() {
     let mut client = Client::silent(FakeMemory::new(), read_only(), Revision::Newer);
     let found = client.request("server/discover", json!({})).await;

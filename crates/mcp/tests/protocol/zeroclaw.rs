@@ -55,7 +55,6 @@ async fn what_is_missing_is_said() {
     let settings = settings(native("zeroclaw"), true);
     let mut client = Client::new(FakeMemory::new(), settings, Revision::Older).await;
     for (tool, given, part) in [
-        ("memory_recall", json!({}), "`query` is missing"),
         ("memory_recall", json!({"query": "a", "search_mode": "x"}), "bm25, embedding, hybrid"),
         ("memory_store", json!({"key": "a"}), "`content` is missing"),
         ("memory_store", json!({"content": "a"}), "`key` is missing"),

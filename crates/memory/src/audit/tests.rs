@@ -1,6 +1,7 @@
 use super::*;
 use crate::context::{Cutting, DailyNotes};
 use crate::layout::MarkdownLayout;
+use crate::session_note::NoteForm;
 
 const TODAY: Date = jiff::civil::date(2026, 11, 16);
 
@@ -9,6 +10,7 @@ static RULES: ContextRules = ContextRules {
     about: "Some rules",
     files: &["AGENTS.md", "SOUL.md", "MEMORY.md"],
     optional: &[],
+    only: &[],
     subagent: None,
     cron: None,
     curated_in_any_case: true,
@@ -17,6 +19,7 @@ static RULES: ContextRules = ContextRules {
     total: 150_000,
     audits_total: true,
     notes: DailyNotes::LeftToAgent,
+    note_form: NoteForm::Gen9,
     cutting: Cutting::Shares,
     tells_unreadable: false,
     missing: |_, path| path.to_owned(),

@@ -12,13 +12,16 @@ pub enum Budget {
     Chars(usize),
     /// So many tokens of it at most, see [`estimated_tokens`].
     Tokens(usize),
+    /// So many characters at most, shared by all files: the longest are cut, and none is left out
+    /// as long as there is room for the beginning of each.
+    SharedChars(usize),
 }
 
 impl Budget {
     fn holds(self, asked: &ComposeRequest, text: &str) -> bool {
         match self {
             Self::Runtime => true,
-            Self::Chars(most) => asked.rules.cutting.length(text) <= most,
+            Self::Chars(most) | Self::SharedChars(most) => asked.rules.cutting.length(text) <= most,
             Self::Tokens(most) => estimated_tokens(text) <= most,
         }
     }
@@ -44,6 +47,9 @@ pub fn estimated_tokens(text: &str) -> usize {
 /// memories, then files from the last one up. The first file is cut rather than left out.
 pub(super) fn keep(parts: &mut [Part], asked: &ComposeRequest, site: &MarkdownStore) {
     let fits = |parts: &[Part]| asked.budget.holds(asked, &written(parts, asked, site));
+    if matches!(asked.budget, Budget::SharedChars(_)) && !fits(parts) {
+        share(parts, asked, site);
+    }
     while !fits(parts) {
         let mut kept = (0..parts.len()).filter(|at| parts[*at].fate.is_in());
         let first = kept.next();
@@ -57,6 +63,38 @@ pub(super) fn keep(parts: &mut [Part], asked: &ComposeRequest, site: &MarkdownSt
             (None, None) => break,
         }
     }
+}
+
+/// Cuts the longest parts, all to the same length, so that every part keeps its beginning. Where
+/// even short beginnings are too much, every part has its shortest one.
+fn share(parts: &mut [Part], asked: &ComposeRequest, site: &MarkdownStore) {
+    let cutting = asked.rules.cutting;
+    let whole: Vec<Part> = parts.to_vec();
+    let cut_to = |limit: usize, parts: &mut [Part]| {
+        for (part, whole) in parts.iter_mut().zip(&whole) {
+            let length = cutting.length(&whole.content);
+            if !whole.fate.is_in() || whole.place == PartPlace::Recalled || length <= limit {
+                part.clone_from(whole);
+                continue;
+            }
+            let kept = cutting.cut(&whole.content, &whole.path, limit);
+            part.included_chars = cutting.length(&kept.text);
+            part.fate = Fate::Cut { limit, head: kept.head.unwrap_or_default(), tail: kept.tail };
+            part.content = kept.text;
+        }
+    };
+    let longest = whole.iter().map(|part| cutting.length(&part.content)).max().unwrap_or_default();
+    let (mut low, mut high) = (super::LEAST_ROOM, longest);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        cut_to(middle, parts);
+        if asked.budget.holds(asked, &written(parts, asked, site)) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    cut_to(low, parts);
 }
 
 /// Returns when a part is left out: the highest first.

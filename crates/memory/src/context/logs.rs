@@ -5,7 +5,7 @@
 use jiff::civil::Date;
 
 use super::cut::{first, length};
-use super::{ComposeRequest, DailyNotes, Fate, Part, PartPlace, readable};
+use super::{ComposeRequest, DailyNotes, Fate, LogChoice, Part, PartPlace, readable};
 use crate::frame::{Frame, frame};
 use crate::hidden::hidden_count;
 use crate::reading;
@@ -29,7 +29,11 @@ pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     let days = [Some(asked.today), asked.today.yesterday().ok()];
     let listed = fs_err::read_dir(site.root().join("memory")).into_iter().flatten().flatten();
     let listed: Vec<fs_err::DirEntry> = listed.collect();
-    let paths = days.into_iter().flatten().flat_map(|day| of_day(site, &listed, day));
+    let paths = days.into_iter().flatten().flat_map(|day| {
+        // The log itself is shown whole where the caller wants it.
+        let skipped = usize::from(asked.logs == LogChoice::Shown);
+        of_day(site, &listed, day).into_iter().skip(skipped)
+    });
     let note = |path: String| {
         let is_private = !asked.session.may_recall();
         let part =

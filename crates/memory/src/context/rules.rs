@@ -5,8 +5,9 @@ use std::path::Path;
 use jiff::civil::Date;
 
 use super::cut::Cutting;
-use super::session::SessionKind;
-use super::{Fate, PartPlace};
+use super::session::{SessionKind, WORKING_FILE};
+use super::{ComposeRequest, Fate, PartPlace};
+use crate::session_note::NoteForm;
 use crate::store::MarkdownStore;
 
 /// The curated file as [`ContextRules`] names it.
@@ -23,6 +24,8 @@ pub struct ContextRules {
     pub files: &'static [&'static str],
     /// Files that may be missing without a notice, besides the curated one.
     pub optional: &'static [&'static str],
+    /// Files that only sessions of one kind see, after the others.
+    pub only: &'static [(&'static str, SessionKind)],
     /// What of the files a subagent sees; `None` is all but the curated one.
     pub subagent: Option<&'static [&'static str]>,
     /// What of the files a scheduled job sees; `None` is all but the curated one.
@@ -39,6 +42,8 @@ pub struct ContextRules {
     pub audits_total: bool,
     /// What becomes of the notes of today and yesterday.
     pub notes: DailyNotes,
+    /// The form in which this version notes sessions.
+    pub note_form: NoteForm,
     /// How a file that is too long is shortened.
     pub cutting: Cutting,
     /// Whether the text distinguishes an unreadable file from a missing one.
@@ -103,41 +108,62 @@ impl ContextRules {
         match session {
             SessionKind::Subagent => self.subagent,
             SessionKind::Cron => self.cron,
-            SessionKind::Main | SessionKind::Group => None,
+            SessionKind::Main
+            | SessionKind::First
+            | SessionKind::Heartbeat
+            | SessionKind::Boot
+            | SessionKind::Group => None,
         }
     }
 
     /// Returns the files of a session, including those that are kept out of it.
-    pub(super) fn rows(
-        &self,
-        store: &MarkdownStore,
-        session: SessionKind,
-        today: Date,
-    ) -> Vec<FileRow> {
+    pub(super) fn rows(&self, store: &MarkdownStore, asked: &ComposeRequest) -> Vec<FileRow> {
         let mut rows = Vec::new();
+        let session = asked.session;
         let allowed = self.allowed(session);
         for name in self.files {
             let is_curated = *name == CURATED;
             let path = if is_curated && self.curated_in_any_case { store.curated() } else { name };
-            let is_private = is_curated && session != SessionKind::Main;
+            let is_private = is_curated && !session.is_private();
             let is_kept_out = is_private || allowed.is_some_and(|files| !files.contains(name));
             let kept_out = is_kept_out.then_some(Fate::Private);
             let is_optional = is_curated || self.optional.contains(name);
             let place = if is_curated { PartPlace::Memory } else { PartPlace::File };
             rows.push(FileRow { path: path.to_owned(), is_optional, place, kept_out });
         }
-        if self.notes != DailyNotes::Excerpts {
-            rows.extend(self.log_rows(store, session, today));
+        // These are seldom there, and no runtime says that they are missing.
+        let exists = |path: &str| fs_err::symlink_metadata(store.root().join(path)).is_ok();
+        let only = self.only.iter().filter(|(name, _)| exists(name)).map(|(name, kind)| FileRow {
+            path: (*name).to_owned(),
+            is_optional: true,
+            place: PartPlace::File,
+            kept_out: (*kind != session).then_some(Fate::OtherSession(*kind)),
+        });
+        // They follow the files that say who the agent is, and precede what it remembers.
+        let memories = rows.iter().position(|row| row.place == PartPlace::Memory);
+        let at = memories.unwrap_or(rows.len());
+        rows.splice(at..at, only);
+        if exists(WORKING_FILE) {
+            rows.push(FileRow {
+                path: WORKING_FILE.to_owned(),
+                is_optional: true,
+                place: PartPlace::Memory,
+                kept_out: (!session.is_private()).then_some(Fate::Private),
+            });
+        }
+        if asked.daily_notes() != DailyNotes::Excerpts {
+            rows.extend(Self::log_rows(store, asked));
         }
         rows
     }
 
-    fn log_rows(&self, store: &MarkdownStore, session: SessionKind, today: Date) -> Vec<FileRow> {
-        let kept_out = match (self.notes, session.may_recall()) {
+    fn log_rows(store: &MarkdownStore, asked: &ComposeRequest) -> Vec<FileRow> {
+        let kept_out = match (asked.daily_notes(), asked.session.may_recall()) {
             (_, false) => Some(Fate::Private),
             (DailyNotes::Whole, true) => None,
             (DailyNotes::LeftToAgent | DailyNotes::Excerpts, true) => Some(Fate::NotInjected),
         };
+        let today = asked.today;
         let days = [Some(today), today.yesterday().ok()];
         let row = |day: Date| FileRow {
             path: store.daily(day),

@@ -2,12 +2,21 @@
 
 use anemone_format::word_enum;
 
+/// What the owner's next session must know: short, and overwritten often.
+pub const WORKING_FILE: &str = "memory/active-context.md";
+
 word_enum! {
     /// The kind of a session, which decides what the session may see.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SessionKind {
         /// The owner's own conversation with the agent.
         Main = "main",
+        /// The owner's first conversation with the agent, in which it learns who it is.
+        First = "first",
+        /// A run in which the agent looks for something to do by itself.
+        Heartbeat = "heartbeat",
+        /// The run when the gateway of the agent starts.
+        Boot = "boot",
         /// A group or a channel, where others listen.
         Group = "group",
         /// An agent that was started for a task.
@@ -23,6 +32,11 @@ impl SessionKind {
     #[must_use]
     pub fn of_key(key: &str) -> Self {
         let key = key.to_lowercase();
+        // The name of an agent may be any of the words below.
+        let key = match key.strip_prefix("agent:") {
+            Some(rest) => rest.split_once(':').map_or("", |(_, rest)| rest),
+            None => key.as_str(),
+        };
         let has = |word: &str| key.split(':').any(|part| part == word);
         // Older versions name groups of WhatsApp and of Discord like this.
         let is_shared = |part: &str| {
@@ -32,6 +46,8 @@ impl SessionKind {
             Self::Subagent
         } else if has("cron") {
             Self::Cron
+        } else if has("heartbeat") {
+            Self::Heartbeat
         } else if has("group") || has("channel") || key.split(':').any(is_shared) {
             Self::Group
         } else {
@@ -44,22 +60,36 @@ impl SessionKind {
     pub fn folders(self) -> Vec<String> {
         match self {
             Self::Group => vec!["memory".to_owned()],
-            Self::Main | Self::Subagent | Self::Cron => Vec::new(),
+            _ => Vec::new(),
         }
+    }
+
+    /// Says whether only the owner and the agent take part, so that private files may be shown.
+    #[must_use]
+    pub const fn is_private(self) -> bool {
+        matches!(self, Self::Main | Self::First | Self::Heartbeat | Self::Boot)
     }
 
     /// Says whether a session of this kind may see recalled memories at all.
     #[must_use]
     pub const fn may_recall(self) -> bool {
-        matches!(self, Self::Main | Self::Group)
+        !matches!(self, Self::Subagent | Self::Cron)
+    }
+
+    /// Says whether a person takes part in sessions of this kind. Only from these is anything saved
+    /// without being asked: the others have no memory of their own, and repeat what a program says.
+    #[must_use]
+    pub const fn is_conversation(self) -> bool {
+        matches!(self, Self::Main | Self::First | Self::Group)
     }
 
     /// Says whether a session of this kind may see memories recalled from a file.
     #[must_use]
     pub fn may_see(self, path: &str) -> bool {
         match self {
-            Self::Main => true,
-            Self::Group => path.starts_with("memory/"),
+            Self::Main | Self::First | Self::Heartbeat | Self::Boot => true,
+            // What the owner's own session was about is not for a group.
+            Self::Group => path.starts_with("memory/") && path != WORKING_FILE,
             Self::Subagent | Self::Cron => false,
         }
     }
@@ -81,6 +111,11 @@ mod tests {
             ("agent:main:discord:guild-1:channel-2", SessionKind::Group),
             ("agent:main:subagent:1", SessionKind::Subagent),
             ("cron:nightly", SessionKind::Cron),
+            ("agent:main:main:heartbeat", SessionKind::Heartbeat),
+            // An agent may be called like a kind of session.
+            ("agent:cron:main", SessionKind::Main),
+            ("agent:subagent:telegram:group:1", SessionKind::Group),
+            ("agent:main", SessionKind::Main),
         ] {
             assert_eq!(SessionKind::of_key(key), kind, "{key}");
         }

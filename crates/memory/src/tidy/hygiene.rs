@@ -1,8 +1,12 @@
-//! Puts old logs away, and removes those that were put away long ago, as ZeroClaw does.
+//! Puts old logs away, and removes those that were put away long ago, as ZeroClaw does: dated logs
+//! by the day in their name, and logs of sessions by the day on which they were last written.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use super::{Target, TidySettings};
 use crate::store::{MarkdownStore, PageKind};
@@ -20,6 +24,7 @@ pub(super) struct Hygiene {
     purge_days: i64,
     today: Date,
     taken: HashSet<String>,
+    root: PathBuf,
 }
 
 impl Hygiene {
@@ -42,6 +47,7 @@ impl Hygiene {
             purge_days: i64::from(settings.purge_after_days),
             today,
             taken: archived.map(|(path, _)| path.clone()).collect(),
+            root: site.root().to_owned(),
         }
     }
 
@@ -50,7 +56,8 @@ impl Hygiene {
         let folder = if kind == PageKind::Archived { ARCHIVE } else { "memory/" };
         let name = path.strip_prefix(folder).filter(|rest| !rest.contains('/'));
         let Some(name) = name.filter(|_| self.is_on) else { return Target::Stays };
-        let Some(age) = dated(name).and_then(|day| days_between(day, self.today)) else {
+        let day = dated(name).or_else(|| self.last_written(path).filter(|_| is_session(name)));
+        let Some(age) = day.and_then(|day| days_between(day, self.today)) else {
             return Target::Stays;
         };
         if kind == PageKind::Archived {
@@ -67,6 +74,14 @@ impl Hygiene {
         self.taken.insert(to.clone());
         self.archived.push((path.to_owned(), to.clone()));
         Target::Moves(to)
+    }
+
+    /// Returns the day, in UTC, on which a file was written last. A file that is put away is written
+    /// anew, so its days in the archive are counted from then on.
+    fn last_written(&self, path: &str) -> Option<Date> {
+        let there = fs_err::symlink_metadata(self.root.join(path)).ok()?;
+        let time = Timestamp::try_from(there.modified().ok()?).ok()?;
+        Some(time.to_zoned(TimeZone::UTC).date())
     }
 
     /// Returns a name that no file in the archive has.
@@ -91,6 +106,11 @@ fn dated(name: &str) -> Option<Date> {
     let time = rest.strip_prefix('-').unwrap_or_default();
     let is_time = time.len() == 4 && time.bytes().all(|byte| byte.is_ascii_digit());
     (rest.is_empty() || rest.starts_with('_') || is_time).then_some(day)
+}
+
+/// Whether a file is the log of one session, which has no day in its name.
+fn is_session(name: &str) -> bool {
+    name.strip_prefix("session_").is_some_and(|rest| rest.len() > ".md".len())
 }
 
 #[cfg(test)]

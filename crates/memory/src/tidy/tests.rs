@@ -133,6 +133,49 @@ fn old_logs_are_put_away_and_later_removed_as_zeroclaw_does() {
 }
 
 #[test]
+fn logs_of_sessions_are_put_away_by_the_day_they_were_last_written() {
+    let days = |days: u64| std::time::Duration::from_secs(days * 24 * 60 * 60);
+    let files = [
+        ("memory/session_a1b2.md", 8),
+        ("memory/session_new.md", 7),
+        ("memory/session_.md", 90),
+        ("memory/sessions.md", 90),
+        ("memory/archive/session_gone.md", 31),
+        ("memory/archive/session_kept.md", 30),
+        ("memory/archive/tidied-2026-01.md", 90),
+    ];
+    let texts: Vec<_> = files.iter().map(|(path, _)| (*path, "- said\n")).collect();
+    let workspace = Workspace::new(MarkdownLayout::OTHER, &texts);
+    let now = std::time::SystemTime::from(Still.now());
+    for (path, age) in files {
+        let path = workspace.folder.path().join("ws").join(path);
+        let file = fs_err::OpenOptions::new().write(true).open(path).unwrap().into_file();
+        file.set_modified(now - days(age)).unwrap();
+    }
+    let plan = workspace.plan();
+    let moved = ("memory/session_a1b2.md".to_owned(), "memory/archive/session_a1b2.md".to_owned());
+    assert_eq!(plan.archived, [moved]);
+    assert_eq!(plan.purged, ["memory/archive/session_gone.md"]);
+    workspace.apply(&plan.change().unwrap());
+    assert_eq!(workspace.read("memory/archive/session_a1b2.md").as_deref(), Some("- said\n"));
+    assert_eq!(workspace.read("memory/archive/session_gone.md"), None);
+    let site = workspace.site();
+    let undo = site.plan_undo().unwrap();
+    site.lock().unwrap().undo(&undo, Uuid::from_u128(8), Still.now()).unwrap();
+    for (path, _) in files {
+        assert_eq!(workspace.read(path).as_deref(), Some("- said\n"), "{path}");
+    }
+    let plain = Workspace::new(MarkdownLayout::PLAIN, &texts[..1]);
+    let file = fs_err::OpenOptions::new()
+        .write(true)
+        .open(plain.folder.path().join("ws/memory/session_a1b2.md"))
+        .unwrap()
+        .into_file();
+    file.set_modified(now - days(90)).unwrap();
+    assert!(plain.plan().archived.is_empty(), "only ZeroClaw puts such logs away");
+}
+
+#[test]
 fn nothing_is_put_away_behind_a_link() {
     let workspace = Workspace::new(MarkdownLayout::OTHER, &[("memory/2026-01-02.md", "- old\n")]);
     let outside = tempfile::tempdir().unwrap();

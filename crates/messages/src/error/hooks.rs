@@ -17,10 +17,6 @@ impl Explain for HookError {
             Self::NoMessage => {
                 self.failure("no_message").hint("give --message TEXT, or the hook's JSON on stdin")
             }
-            Self::NoChatModel => {
-                let message = "--direct needs a chat model, and none is named or configured";
-                UserError::failure("no_chat", message).hint("give --chat-url URL")
-            }
             Self::UnknownTimeZone(_) => self.misuse("timezone"),
             Self::NotWritable(why) => {
                 let place = match why {

@@ -484,6 +484,8 @@ word_enum! {
         Shared = "shared",
         /// A database that is not in use, or a copy of one.
         Unused = "unused",
+        /// Its memories cannot be read, so none of them is a record. Its files may travel.
+        NotUnderstood = "not_understood",
     }
 }
 
@@ -492,7 +494,12 @@ impl LeftOutReason {
     #[must_use]
     pub const fn is_missing(self) -> bool {
         match self {
-            Self::Unreadable | Self::TooDeep | Self::Name | Self::Referenced | Self::Secret => true,
+            Self::Unreadable
+            | Self::TooDeep
+            | Self::Name
+            | Self::Referenced
+            | Self::Secret
+            | Self::NotUnderstood => true,
             Self::Skipped
             | Self::Ignored
             | Self::Special

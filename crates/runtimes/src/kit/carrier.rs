@@ -66,6 +66,8 @@ pub(crate) struct Carrier<'a> {
     kept: HashMap<Vec<u8>, FileBytes>,
     mentions: Mentions,
     copies: StableCopies,
+    /// The version of the runtime, for records that say none.
+    pub(crate) runtime_version: Option<String>,
     pub(crate) outcome: Outcome,
 }
 
@@ -120,7 +122,8 @@ impl<'a> Carrier<'a> {
                 "is being written to, and may not fit its log; export again when it rests";
             outcome.warn("changed_while_read", path, message);
         }
-        Self { workspace, options, sink, kept, mentions, copies, outcome }
+        let runtime_version = None;
+        Self { workspace, options, sink, kept, mentions, copies, runtime_version, outcome }
     }
 
     /// Returns whether a file still exists and must be carried; files that can be recreated are
@@ -420,8 +423,33 @@ impl<'a> Carrier<'a> {
         self.carried(&head, written).map(drop)
     }
 
+    /// Carries everything of a folder beside the workspace, as it is.
+    pub(crate) fn folder_beside(
+        &mut self,
+        folder: &'a Workspace,
+        root: Root<'_>,
+        found: &[FoundEntry],
+    ) -> Result<(), ReadError> {
+        let workspace = std::mem::replace(&mut self.workspace, folder);
+        for found in found {
+            if !self.may_be_named(found) {
+                continue;
+            }
+            if found.is_file() {
+                self.whole_file(root, found)?;
+            } else {
+                self.other(root, found)?;
+            }
+        }
+        self.workspace = workspace;
+        Ok(())
+    }
+
     /// Passes a record to the sink.
     pub(crate) fn record(&mut self, mut record: Record) -> Result<(), ReadError> {
+        if record.source.runtime_version.is_none() {
+            record.source.runtime_version.clone_from(&self.runtime_version);
+        }
         if let Some(earlier) = self.options.earlier {
             earlier.carry_times(&mut record);
         }

@@ -104,8 +104,8 @@ pub enum Hooks {
     /// Hooks that show the memory to a session, and write nothing.
     #[default]
     Read,
-    /// Also hooks that write: a note when a session ends, and what a configured chat model lists
-    /// before a conversation is compacted.
+    /// Also hooks that write: a note when a session ends, and what was said before a conversation
+    /// is compacted.
     Write,
 }
 

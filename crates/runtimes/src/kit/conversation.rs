@@ -158,6 +158,9 @@ pub enum ReadConversationError {
     /// Nothing in the file looks like a conversation.
     #[error("{} is not a transcript of a known runtime", .0.display())]
     Unknown(PathBuf),
+    /// The agent has had no conversation that can be read.
+    #[error("no conversation of the agent was found")]
+    NothingSaid,
     /// The agent has no such session.
     #[error("the agent has no session {0:?}")]
     NoSession(String),

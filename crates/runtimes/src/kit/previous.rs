@@ -48,7 +48,7 @@ struct RecordTimes {
     updated_at: Option<Moment>,
     /// The identity that the agent had when it wrote the text.
     identity_version: Option<u64>,
-    /// The version of the runtime, in older archives, where each record names it.
+    /// The version that the runtime had when the text was first read.
     runtime_version: Option<String>,
 }
 
@@ -88,9 +88,13 @@ impl PreviousSnapshot {
         let past = self.records.get(&record.id);
         let same = past.filter(|past| past.text == text).map(|past| &past.times);
         // A time that the text or the name states takes precedence; only a file's time gives way to
-        // the earlier one.
-        let is_of_file = record.temporal.updated_at.as_ref() == Some(&record.temporal.created_at);
+        // the earlier one. What the text already stated when it lay ahead was an appointment, and
+        // stays one.
+        let mut is_of_file =
+            record.temporal.updated_at.as_ref() == Some(&record.temporal.created_at);
         if let Some(times) = same.or_else(|| self.texts.get(&text)) {
+            let known_since = times.updated_at.as_ref().unwrap_or(&times.created_at);
+            is_of_file |= record.temporal.created_at.instant() > known_since.instant();
             record.temporal.updated_at.clone_from(&times.updated_at);
             record.source.identity_version = times.identity_version;
             record.source.runtime_version.clone_from(&times.runtime_version);
@@ -214,11 +218,19 @@ mod tests {
 
     #[test]
     fn a_time_that_the_text_states_is_believed() {
-        let stated = "2026-01-20T10:30:00Z";
+        let stated = "2025-12-20T10:30:00Z";
         let mut now = record("0", "Tea", "## Tea\n", NEW);
         now.temporal.created_at = stated.parse().unwrap();
         earlier(&[record("0", "Tea", "## Tea\n", OLD)]).carry_times(&mut now);
         assert_eq!(times(&now), (stated, OLD));
+    }
+
+    #[test]
+    fn an_appointment_that_has_passed_does_not_become_the_time_of_its_text() {
+        let mut now = record("0", "Tea", "## Tea\n", NEW);
+        now.temporal.created_at = "2026-01-20T10:30:00Z".parse().unwrap();
+        earlier(&[record("0", "Tea", "## Tea\n", OLD)]).carry_times(&mut now);
+        assert_eq!(times(&now), (OLD, OLD));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use anemone_format::Record;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::kit::one_line;
+
 /// The notes on the original name and location of a record; unusable ones are null.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -16,6 +18,8 @@ pub(crate) struct RawPlace {
     pub(crate) rowid: Value,
     /// Its first line in a file.
     pub(crate) line_start: Value,
+    /// The names of the columns of the Markdown table that it was a row of.
+    pub(crate) columns: Value,
 }
 
 impl RawPlace {
@@ -23,6 +27,25 @@ impl RawPlace {
     pub(crate) fn of(record: &Record) -> Self {
         let raw = record.raw_source_format.as_ref();
         raw.and_then(|raw| raw.parse().ok()).unwrap_or_default()
+    }
+
+    /// Returns the header of the Markdown table that a record was a row of, if its text does not
+    /// begin with one; a row says little without it.
+    pub(crate) fn missing_header(record: &Record) -> Option<String> {
+        /// A header from a stranger's archive, at most.
+        const MAX_BYTES: usize = 4096;
+        let row = record.content.trim();
+        if row.contains(['\n', '\r']) || !row.contains('|') {
+            return None;
+        }
+        let columns: Vec<String> = serde_json::from_value(Self::of(record).columns).ok()?;
+        let cell = |name: &String| match name.trim() {
+            "" => " ".to_owned(),
+            name => one_line(name).replace('|', "\\|"),
+        };
+        let cells: Vec<String> = columns.iter().map(cell).collect();
+        let header = format!("| {} |\n|{}\n", cells.join(" | "), "---|".repeat(cells.len()));
+        (!cells.is_empty() && header.len() <= MAX_BYTES).then_some(header)
     }
 }
 

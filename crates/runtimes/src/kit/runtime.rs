@@ -12,8 +12,8 @@ use anemone_memory::{Clock, ContextRules, MarkdownLayout, RowStore};
 use crate::kit::{
     Check, Conversation, FileCounter, FoundAgent, Issue, IssueKind, Machine, Namespaces,
     NativeSearch, NativeTools, Plan, PlanError, PlanOptions, Reach, ReadConversationError,
-    ReadError, ReadOptions, Reading, RestoreSource, RowSchema, RuntimeSettings, Searchable,
-    SearchableRecord, SearchedFile, SearchedFolder, Severity, StateTable, StoreKind,
+    ReadError, ReadOptions, Reading, RestoreSource, RowSchema, RowVectors, RuntimeSettings,
+    Searchable, SearchableRecord, SearchedFile, SearchedFolder, Severity, StateTable, StoreKind,
     TranscriptFormat, Unchanged, UnsearchedCounts, VectorOf, WORKSPACE_FILES, WantedModel,
     connect::Connect, conversation::injected::InjectedText, mapping::Mapping,
 };
@@ -147,6 +147,10 @@ pub(crate) struct RowRules {
     pub(crate) owner_column: &'static str,
     /// The tables that they are in.
     pub(crate) schema: &'static RowSchema,
+    /// Returns how an agent's rows get their vectors.
+    pub(crate) vectors: fn(&FoundAgent) -> RowVectors,
+    /// The command of the runtime that makes the vectors that are missing.
+    pub(crate) fill_vectors: &'static str,
 }
 
 /// Finds the agents of a runtime; reads little and writes nothing.
@@ -277,9 +281,10 @@ pub type OpenRows = fn(&Path, &str, Box<dyn Clock>) -> Box<dyn RowStore>;
 pub type PlanAgent =
     fn(&Machine, &RestoreSource<'_>, &FoundAgent, &PlanOptions<'_>) -> Result<Plan, PlanError>;
 
-/// Reads the end of one session of an agent, by its id or its key.
+/// Reads the end of one session of an agent, by its id or its key; `None` is the conversation that
+/// the agent had last.
 pub type ReadConversation =
-    fn(&Machine, &FoundAgent, &str, Reach) -> Result<Conversation, ReadConversationError>;
+    fn(&Machine, &FoundAgent, Option<&str>, Reach) -> Result<Conversation, ReadConversationError>;
 
 /// Returns what the configuration of an agent says about its memory.
 pub type ReadSettings = fn(&Machine, &FoundAgent) -> RuntimeSettings;
@@ -551,12 +556,25 @@ impl Runtime {
         Some(self.rows?(database, alias, clock))
     }
 
-    /// Reads the end of one session of an agent, by its id or its key.
+    /// Returns how an agent's rows get their vectors.
+    #[must_use]
+    pub fn row_vectors(&self, agent: &FoundAgent) -> RowVectors {
+        self.records.rows.map_or(RowVectors::None, |rows| (rows.vectors)(agent))
+    }
+
+    /// Returns the command of the runtime that makes the vectors that rows lack.
+    #[must_use]
+    pub fn fills_vectors(&self) -> Option<&'static str> {
+        Some(self.records.rows?.fill_vectors)
+    }
+
+    /// Reads the end of one session of an agent, by its id or its key; `None` is the conversation
+    /// that the agent had last.
     pub fn read_conversation(
         &self,
         machine: &Machine,
         agent: &FoundAgent,
-        session: &str,
+        session: Option<&str>,
         reach: Reach,
     ) -> Result<Conversation, ReadConversationError> {
         let not_supported = ReadConversationError::NotSupported(self.title);

@@ -78,6 +78,8 @@ pub enum StoreKind {
     Facts,
     /// Conversations.
     Sessions,
+    /// Memories that a part of the program keeps beside the workspace.
+    Memories,
 }
 
 /// What reading a store left out.

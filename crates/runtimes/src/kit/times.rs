@@ -10,7 +10,6 @@ use anemone_files::FileStat;
 use anemone_format::Moment;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
-use jiff::fmt::temporal::Pieces;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
 use crate::kit::Value;
@@ -18,6 +17,9 @@ use anemone_markdown::{Page, front_matter};
 
 /// The built-in zones: the machine's own may differ.
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// Bytes of the name of a zone, at most.
+const MAX_ZONE_BYTES: usize = 64;
 
 /// Unix times from here on are in milliseconds; in seconds this would be the year 5138.
 const FIRST_MILLIS: i64 = 100_000_000_000;
@@ -264,26 +266,111 @@ fn dated(text: &str) -> Option<DatedName> {
     if rest.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    for exact in [until_space(text, 0), until_space(text, 11)].into_iter().flatten() {
-        if let Ok(zoned) = exact.parse::<Moment>() {
-            let pieces = Pieces::parse(exact).ok();
-            let offset = pieces.and_then(|pieces| pieces.to_numeric_offset());
-            let offset = offset.unwrap_or(Offset::UTC);
-            let local = offset.to_datetime(zoned.instant());
-            let (date, time) = (local.date(), Some(local.time()));
-            return Some(DatedName { date, time, offset: Some(offset) });
-        }
+    if let Some(exact) = timestamp(text) {
+        return Some(exact);
     }
     // Searched with its T, which distinguishes a time from a word.
     let time = time_in_heading(&text[9..]);
     Some(DatedName { date, time, offset: None })
 }
 
-/// Returns a text up to the first space after `from`, without closing punctuation.
-fn until_space(text: &str, from: usize) -> Option<&str> {
-    let rest = text.get(from..)?;
-    let end = from + rest.find(char::is_whitespace).unwrap_or(rest.len());
-    Some(text[..end].trim_end_matches([')', ']', ',', ';']))
+/// Finds the full timestamps in a text, in order: `2026-03-01T10:00:00Z`,
+/// `2026-03-01 10:00 Europe/Berlin`. A date or a time alone is none, nor is a part of a longer word,
+/// such as the name of a file.
+pub(crate) fn timestamps(text: &str) -> impl Iterator<Item = DatedName> {
+    memchr::memchr_iter(b':', text.as_bytes()).filter_map(|colon| {
+        let start = colon.checked_sub("2026-03-01T10".len())?;
+        let (before, from) = text.split_at_checked(start)?;
+        let in_word = |c: char| c.is_ascii_alphanumeric() || "-_/\\.:=?&%@#+".contains(c);
+        if before.ends_with(in_word) { None } else { timestamp(from) }
+    })
+}
+
+/// Reads a text that begins with a full timestamp: a date, `T` or a space, a time of day, and the
+/// offset or the zone that may follow.
+fn timestamp(text: &str) -> Option<DatedName> {
+    let (date, rest) = leading_date(text)?;
+    let separator = rest.chars().next().filter(|c| matches!(c, 'T' | 't' | ' '))?;
+    let (hour, rest) = two_digits(&rest[1..])?;
+    let (minute, mut rest) = two_digits(rest.strip_prefix(':')?)?;
+    let (mut second, mut nanosecond) = (0, 0);
+    let mut to_the_second = false;
+    if let Some((value, after)) = rest.strip_prefix(':').and_then(two_digits) {
+        // A leap second becomes the one before it; beyond that there are none.
+        (second, rest, to_the_second) = (if value == 60 { 59 } else { value }, after, true);
+        if let Some((value, after)) = fraction(rest) {
+            (nanosecond, rest) = (value, after);
+        }
+    }
+    let hour = twelve_hours(hour, rest)?;
+    let local = date.to_datetime(Time::new(hour, minute, second, nanosecond).ok()?);
+    // `10:00-11:00` after a space is a span of time.
+    let may_be_west = to_the_second || separator != ' ';
+    let (offset, rest) = offset(rest, local, may_be_west)?;
+    let in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/');
+    let is_part = rest.starts_with(in_word)
+        || rest.strip_prefix(['.', '-']).is_some_and(|rest| rest.starts_with(in_word));
+    let spans = !may_be_west && rest.starts_with('-');
+    (!is_part || spans).then_some(DatedName { date, time: Some(local.time()), offset })
+}
+
+/// Reads the fraction of a second, to the nanosecond.
+fn fraction(text: &str) -> Option<(i32, &str)> {
+    let rest = text.strip_prefix(['.', ','])?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let read = &rest[..digits.min(9)];
+    let scale = 10_i32.pow(u32::try_from(9 - read.len()).ok()?);
+    Some((read.parse::<i32>().ok()? * scale, &rest[digits..]))
+}
+
+/// Reads the offset or the zone of a time; `None` if it is one that does not exist.
+fn offset(text: &str, local: DateTime, may_be_west: bool) -> Option<(Option<Offset>, &str)> {
+    if let Some(rest) = text.strip_prefix(['Z', 'z']) {
+        return Some((Some(Offset::UTC), rest));
+    }
+    let bare = text.strip_prefix(' ').unwrap_or(text);
+    let sign = match bare.chars().next() {
+        Some('+') => 1,
+        Some('-' | '\u{2212}') if may_be_west => -1,
+        _ => 0,
+    };
+    let after_sign = bare.trim_start_matches(['+', '-', '\u{2212}']);
+    if sign != 0
+        && let Some((hours, rest)) = two_digits(after_sign)
+    {
+        let minutes = rest.strip_prefix(':').unwrap_or(rest);
+        let (minutes, rest) = two_digits(minutes).unwrap_or((0, rest));
+        let seconds = sign * (i32::from(hours) * 60 + i32::from(minutes)) * 60;
+        let offset = Offset::from_seconds(seconds).ok().filter(|_| hours < 24 && minutes < 60)?;
+        return Some((Some(offset), after_zone_in_brackets(rest)));
+    }
+    let bracketed = in_brackets(text);
+    let end = bare.find(|c: char| !(c.is_ascii_alphanumeric() || "/_+-".contains(c)));
+    let (name, rest) = bracketed.unwrap_or_else(|| bare.split_at(end.unwrap_or(bare.len())));
+    let zone = match name {
+        "UTC" | "GMT" | "Z" => TimeZone::UTC,
+        // Names without a slash are words too: `Cuba`, `EST`.
+        name if name.contains('/') && name.len() <= MAX_ZONE_BYTES => match ZONES.get(name) {
+            Ok(zone) => zone,
+            Err(_) => return Some((None, text)),
+        },
+        _ => return Some((None, text)),
+    };
+    let at = zone.to_ambiguous_timestamp(local).compatible().ok()?;
+    Some((Some(zone.to_offset(at)), rest))
+}
+
+/// Skips the name of a zone behind its offset: `+01:00[Europe/Berlin]`.
+fn after_zone_in_brackets(text: &str) -> &str {
+    in_brackets(text).map_or(text, |(_, rest)| rest)
+}
+
+/// Splits a text that begins with the name of a zone in brackets. A bracket that closes far away is
+/// not looked for, because a hostile text may open very many.
+fn in_brackets(text: &str) -> Option<(&str, &str)> {
+    let rest = text.strip_prefix('[')?;
+    let end = rest.bytes().take(MAX_ZONE_BYTES).position(|byte| byte == b']')?;
+    Some((&rest[..end], &rest[end + 1..]))
 }
 
 /// Reads the header of a session-memory file: `# Session: 2026-01-30 14:30:00 UTC` and the lines
@@ -438,12 +525,64 @@ mod tests {
             ("2026-02-03 10:30:00-01:30 x", "2026-02-03T12:00:00Z"),
             ("2026-02-03T10:30", "2026-02-03T10:30:00Z"),
             ("会議 2026-02-03", "2026-02-03T00:00:00Z"),
+            // New York is five hours behind in winter.
+            ("2026-02-03 10:30:00 America/New_York", "2026-02-03T15:30:00Z"),
         ] {
             assert_eq!(read(heading).as_deref(), Some(expected), "{heading}");
         }
         for heading in ["", "2026-02-30", "12026-02-03", "2026-02-031", "a-b", "—-—", "2026-02"]
         {
             assert_eq!(moment_in_heading(heading), None, "{heading}");
+        }
+    }
+
+    #[test]
+    fn full_timestamps_are_found_in_texts() {
+        let read = |text: &str| {
+            timestamps(text).filter_map(|at| Some(at.moment()?.to_string())).collect::<Vec<_>>()
+        };
+        for (text, expected) in [
+            ("On 2026-03-01T10:00:00Z we met.", "2026-03-01T10:00:00Z"),
+            ("(2026-03-01T10:00:00+02:00)", "2026-03-01T08:00:00Z"),
+            ("at 2026-03-01T10:00:00.25-0130, then", "2026-03-01T11:30:00.25Z"),
+            ("2026-03-01t10:00:00,123456789999z", "2026-03-01T10:00:00.123456789Z"),
+            ("2026-03-01 10:00", "2026-03-01T10:00:00Z"),
+            ("2026-03-01 10:00-11:30", "2026-03-01T10:00:00Z"),
+            ("2026-03-01T10:00-05:00", "2026-03-01T15:00:00Z"),
+            ("2026-03-01 10:00 PM", "2026-03-01T22:00:00Z"),
+            // Berlin is an hour ahead in winter, two in summer.
+            ("2026-03-01 10:00 Europe/Berlin.", "2026-03-01T09:00:00Z"),
+            ("2026-07-01T10:00:00[Europe/Berlin]", "2026-07-01T08:00:00Z"),
+            ("2026-07-01T10:00:00+02:00[Europe/Berlin]", "2026-07-01T08:00:00Z"),
+            ("2026-03-01 10:00 and/or later", "2026-03-01T10:00:00Z"),
+            ("会議2026-03-01T10:00:00Z。", "2026-03-01T10:00:00Z"),
+            ("2016-12-31T23:59:60Z", "2016-12-31T23:59:59Z"),
+            ("2026-03-01 10:00:00 +0200", "2026-03-01T08:00:00Z"),
+        ] {
+            assert_eq!(read(text), [expected], "{text}");
+        }
+        assert_eq!(
+            read("2026-03-01T10:00Z, 2026-03-02T10:00Z"),
+            ["2026-03-01T10:00:00Z", "2026-03-02T10:00:00Z"]
+        );
+        for text in [
+            "",
+            "2026-03-01",
+            "10:00",
+            "2026-03-01, 10:00",
+            "2026-02-30T10:00:00Z",
+            "2026-03-01T24:00:00Z",
+            "2026-03-01T10:60:00Z",
+            "2026-03-01T10:00:61Z",
+            "2026-03-01T10:00:00+25:00",
+            "log-2026-03-01T10:00:00Z",
+            "/var/2026-03-01T10:00:00Z",
+            "2026-03-01T10:00:00Z.json",
+            "2026-03-01T10:00:00Zulu",
+            "v2026-03-01T10:00",
+            "12026-03-01T10:00",
+        ] {
+            assert_eq!(read(text), [""; 0], "{text}");
         }
     }
 
@@ -510,6 +649,7 @@ mod tests {
         fn any_text_is_read(text in "\\PC{0,40}|[0-9T:+.Z -]{0,40}|2026-0[0-9]-[0-9:T+Zé -]{0,20}") {
             drop((time_in_heading(&text), moment_in_heading(&text).map(DatedName::moment)));
             drop((date_in_name(&format!("{text}.md")), zoned(&text)));
+            timestamps(&format!("2026-03-01T10:00{text}")).map(DatedName::moment).count();
             drop(front_matter_date(&format!("---\ndate: {text}\n---\n")).map(DatedName::moment));
             drop(session_header(&Page::parse(&format!("# Session: {text}\n"))));
         }

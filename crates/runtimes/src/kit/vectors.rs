@@ -3,6 +3,7 @@
 //! They need not be computed again if they are of the requested model and the same text.
 
 use serde::Deserialize;
+use zeroize::Zeroizing;
 
 use crate::kit::hex;
 
@@ -126,6 +127,30 @@ pub fn vectors_in(
             Some(None) | None => {}
         }
     }
+}
+
+/// How the rows of an agent's memory get their vectors, according to the settings of its runtime.
+pub enum RowVectors {
+    /// The runtime makes none.
+    None,
+    /// The settings name a way that only the runtime knows.
+    ByRuntime,
+    /// A service makes them.
+    Service(RowEmbedder),
+}
+
+/// A service with OpenAI's protocol that a runtime's settings name for the vectors of its rows.
+pub struct RowEmbedder {
+    /// The provider, as the settings call it.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// The length of its vectors, where the settings name it.
+    pub dimensions: Option<u64>,
+    /// Where the service is; `None` for OpenAI's own.
+    pub url: Option<String>,
+    /// The key in the settings, in clear.
+    pub key: Option<Zeroizing<String>>,
 }
 
 #[cfg(test)]

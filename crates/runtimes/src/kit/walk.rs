@@ -143,6 +143,29 @@ impl Workspace {
         self.folder.file_at(path)
     }
 
+    /// Lists the names in a folder below the workspace, sorted; none where there is no such folder.
+    /// Names that are not UTF-8 are left out, and more than `most` are an error.
+    pub(crate) fn names(&self, path: &[u8], most: usize) -> io::Result<Vec<String>> {
+        let folder = || -> io::Result<Folder> {
+            let (above, name) = self.folder.above(path)?;
+            above.as_ref().unwrap_or(&self.folder).folder(name)
+        };
+        let folder = match folder() {
+            Ok(folder) => folder,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut names = Vec::new();
+        for entry in folder.entries()? {
+            names.extend(entry?.name().to_str().map(str::to_owned));
+            if names.len() > most {
+                return Err(io::Error::other(format!("it has more than {most} files")));
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
     /// Returns the id that the workspace notes; `None` when there is no note. A note that is not an
     /// id is an error.
     pub(crate) fn agent_id(&self) -> io::Result<Option<AgentId>> {

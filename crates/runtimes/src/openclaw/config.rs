@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::settings::{ConfigSource, ConfiguredSettings};
+use super::{lancedb::StoreSettings, qmd};
 use crate::kit::connect::json_file::JsonStep;
 use crate::kit::{ConfigFile, Machine, Oddity, OddityKind, install_paths, without_dots};
 
@@ -42,6 +43,8 @@ pub(super) struct Config {
     pub(super) model: Option<String>,
     /// The program that wrote it last.
     pub(super) version: Option<String>,
+    /// What services are used for, besides the first models.
+    pub(super) uses: Vec<ServiceUse>,
     /// Folders outside the workspace that the search index covers, as they were written: they may
     /// be relative to any agent's workspace.
     pub(super) extra_paths: Vec<String>,
@@ -49,6 +52,8 @@ pub(super) struct Config {
     pub(super) extra_places: Vec<ExtraText>,
     /// What it says about memory.
     pub(super) settings: ConfiguredSettings,
+    /// What the settings of the plugin `memory-lancedb` say.
+    pub(super) lancedb: StoreSettings,
     /// What is wrong with it.
     pub(super) oddities: Vec<Oddity>,
 }
@@ -108,6 +113,14 @@ impl Config {
         self.agents.iter().find(|agent| agent.id == id)
     }
 
+    /// Returns what an agent uses services for.
+    pub(super) fn uses(&self, agent: &str) -> Vec<ServiceUse> {
+        let own = self.agent(agent).and_then(|agent| agent.model.as_ref());
+        let model = own.or(self.model.as_ref()).and_then(|model| model.split_once('/'));
+        let chat = model.map(|(service, _)| ServiceUse::new(service, CHAT));
+        chat.into_iter().chain(self.uses.iter().cloned()).collect()
+    }
+
     fn take(&mut self, machine: &Machine, value: &Value) {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         let path_at = |value: &Value| {
@@ -118,8 +131,13 @@ impl Config {
         self.workspace = value.pointer("/agents/defaults/workspace").and_then(path_at);
         self.model = value.pointer("/agents/defaults/model").and_then(model);
         self.version = text_at("/meta/lastTouchedVersion");
+        self.uses = uses(value);
+        self.lancedb = StoreSettings::of(value);
         for pointer in ["/memory/search", "/agents/defaults/memorySearch", "/memorySearch"] {
             self.extra_places.extend(extra_places(value, pointer));
+        }
+        for pointer in qmd::collections(value) {
+            self.extra_places.extend(places_at(value, pointer));
         }
         self.extra_paths = self.extra_places.iter().map(|place| place.path.clone()).collect();
         self.extra_paths.sort();
@@ -152,6 +170,38 @@ impl Config {
     }
 }
 
+/// What a model that answers is used for.
+const CHAT: &str = "chat";
+/// Fallback models that are named, at most.
+const MAX_FALLBACKS: usize = 50;
+
+/// Returns what the agents of an install use services for, besides their first models.
+fn uses(value: &Value) -> Vec<ServiceUse> {
+    let mut uses = Vec::new();
+    for (pointer, capability) in [
+        ("/agents/defaults/model/fallbacks", CHAT),
+        ("/agents/defaults/imageModel/fallbacks", "images"),
+    ] {
+        let models = value.pointer(pointer).and_then(Value::as_array);
+        let models = models.into_iter().flatten().take(MAX_FALLBACKS).filter_map(Value::as_str);
+        let services = models.filter_map(|model| Some(model.split_once('/')?.0));
+        uses.extend(services.map(|service| ServiceUse::new(service, capability)));
+    }
+    let images = value.pointer("/agents/defaults/imageModel").and_then(model);
+    let images = images.as_deref().and_then(|model| model.split_once('/'));
+    uses.extend(images.map(|(service, _)| ServiceUse::new(service, "images")));
+    for (pointer, capability) in [
+        ("/agents/defaults/memorySearch/provider", "memory_search"),
+        ("/memorySearch/provider", "memory_search"),
+        ("/memory/search/provider", "memory_search"),
+        ("/tools/web/search/provider", "web_search"),
+    ] {
+        let service = value.pointer(pointer).and_then(Value::as_str).filter(|name| *name != "auto");
+        uses.extend(service.map(|service| ServiceUse::new(service, capability)));
+    }
+    uses
+}
+
 /// The older shape: a list of agents that carry their ids.
 fn listed(value: &Value) -> Vec<(&str, &Value)> {
     let list = value.pointer("/agents/list").and_then(Value::as_array);
@@ -166,6 +216,19 @@ fn keyed(value: &Value) -> Vec<(&str, &Value)> {
         entries.into_iter().flatten().map(|(id, entry)| (id.as_str(), entry)).collect();
     entries.sort_by_key(|(id, _)| (agent_id(id) != DEFAULT_AGENT, *id));
     entries
+}
+
+/// A service, and what it is used for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ServiceUse {
+    pub(super) service: String,
+    pub(super) capability: &'static str,
+}
+
+impl ServiceUse {
+    fn new(service: &str, capability: &'static str) -> Self {
+        Self { service: service.to_owned(), capability }
+    }
 }
 
 /// Returns an id as the program has it on disk: lower case, and never a path.
@@ -190,7 +253,12 @@ fn model(value: &Value) -> Option<String> {
 
 /// Returns the places to search that settings of a search name, at most [`MAX_EXTRA`].
 fn extra_places(value: &Value, pointer: &str) -> Vec<ExtraText> {
-    let places = value.pointer(pointer).and_then(|pointer| pointer.get("extraPaths")?.as_array());
+    places_at(value, &format!("{pointer}/extraPaths"))
+}
+
+/// Returns the places of a list.
+fn places_at(value: &Value, pointer: &str) -> Vec<ExtraText> {
+    let places = value.pointer(pointer).and_then(Value::as_array);
     places.into_iter().flatten().filter_map(extra_place).take(MAX_EXTRA).collect()
 }
 

@@ -9,7 +9,7 @@ use super::RUNTIME;
 use crate::kit::connect::desired::{is_own_program, known_elements, known_member, names};
 use crate::kit::connect::{
     ConfigEdit, ConfigFormat, Connect, ConnectOption, ConnectPlace, ConnectedMemory, Connection,
-    DesiredConfig, DesiredFile, OwnFile, ProgramNote, at,
+    DesiredConfig, DesiredFile, Hooks, OwnFile, ProgramNote, at,
 };
 
 const MANIFEST: &str =
@@ -26,11 +26,11 @@ pub(crate) const CONNECT: Connect = Connect {
     name: RUNTIME,
     title: "OpenClaw",
     config: "~/.openclaw/openclaw.json, or where OPENCLAW_CONFIG_PATH and OPENCLAW_STATE_DIR say",
-    options: &[ConnectOption::Source],
+    options: &[ConnectOption::Source, ConnectOption::Hooks],
     memory: ConnectedMemory::Sources { most: MOST_SOURCES, of: sources_of },
     locate: |place| PluginFiles::of(place).bare(),
     desire: |place, connection| Ok(PluginFiles::of(place).desired(connection)),
-    writes: |_| false,
+    writes,
     shows_tools_to: |_, _| true,
     add_http_server: None,
 };
@@ -77,6 +77,11 @@ impl PluginFiles {
     fn desired(&self, connection: &Connection<'_>) -> DesiredConfig {
         let mut desired = self.bare();
         let (program, sources) = (&connection.entry.program, &connection.entry.memory);
+        let mut config = json!({ "program": program, "sources": sources });
+        if connection.hooks == Hooks::Write {
+            config["notes"] = true.into();
+            desired.notes.extend(notes_about_notes(connection.document));
+        }
         let wants = &mut desired.files[0].wants;
         wants.push(ConfigEdit::Element {
             path: names(&["plugins", "load", "paths"]),
@@ -87,7 +92,7 @@ impl PluginFiles {
             key: "anemone".to_owned(),
             value: json!({
                 "enabled": true,
-                "config": { "program": program, "sources": sources },
+                "config": config,
             }),
         });
         // Where only listed plugins are loaded, ours must be in the list.
@@ -107,6 +112,30 @@ impl PluginFiles {
         )));
         desired
     }
+}
+
+/// Says whether an entry lets the plugin write notes of sessions.
+fn writes(edit: &ConfigEdit) -> bool {
+    matches!(edit, ConfigEdit::Member { key, value, .. }
+        if key == "anemone" && value["config"]["notes"] == true)
+}
+
+/// Says what the plugin will write, and who else writes notes.
+fn notes_about_notes(document: &Value) -> Vec<ProgramNote> {
+    let mut notes = vec![ProgramNote::Text(
+        "every conversation may add a note of itself to the memory of its agent, on /new and \
+         /reset and before it is compacted; `anemone status` shows what was written today"
+            .to_owned(),
+    )];
+    let own = &document["hooks"]["internal"]["entries"]["session-memory"];
+    if own["enabled"] == true {
+        notes.push(ProgramNote::Text(
+            "OpenClaw's own hook `session-memory` is on and writes a note too, under another \
+             name: `openclaw hooks disable session-memory` leaves it to Anemone"
+                .to_owned(),
+        ));
+    }
+    notes
 }
 
 /// Returns whether a configuration keeps our plugin from being loaded.
@@ -147,7 +176,7 @@ fn known(document: &Value) -> Vec<ConfigEdit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kit::connect::{Hooks, ServerEntry};
+    use crate::kit::connect::ServerEntry;
 
     #[test]
     fn the_manifests_are_json_and_of_this_version() {
@@ -177,7 +206,7 @@ mod tests {
         };
         let connection = Connection {
             entry: &entry,
-            hooks: Hooks::None,
+            hooks: Hooks::Write,
             agent: None,
             owner: None,
             document: &Value::Null,
@@ -186,6 +215,8 @@ mod tests {
         let ConfigEdit::Member { value, .. } = &desired.files[0].wants[1] else {
             panic!("an entry")
         };
+        assert_eq!(value["config"]["notes"], true);
+        assert!(writes(&desired.files[0].wants[1]) && !writes(&desired.files[0].wants[0]));
         assert_eq!(sources_of(&desired.files[0].wants[1]).unwrap(), entry.memory);
         assert_eq!(properties["sources"]["maxItems"], MOST_SOURCES);
         for key in value["config"].as_object().unwrap().keys() {

@@ -2,19 +2,24 @@
 
 use std::path::Path;
 
-use anemone_memory::{ContextRules, Cutting, DailyNotes};
+use anemone_memory::{ContextRules, Cutting, DailyNotes, NoteForm, SessionKind};
 
 use super::discover::GEN_3;
 
 /// What an agent that was started for a task, or a scheduled job, sees in 2026.3.
 const MARCH_TASK: &[&str] = &["AGENTS.md", "TOOLS.md", "SOUL.md", "IDENTITY.md", "USER.md"];
 
-/// OpenClaw as it was first described.
+/// The file that the gateway has the agent carry out when it starts.
+const BOOT: (&str, SessionKind) = ("BOOT.md", SessionKind::Boot);
+
+/// OpenClaw as it was first described. Later versions put `HEARTBEAT.md` and `BOOTSTRAP.md` before
+/// every session in which they exist.
 static SEED: ContextRules = ContextRules {
     name: "seed",
     about: "OpenClaw as first described: 24,000 characters, with today's and yesterday's log",
     files: &["AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "MEMORY.md"],
     optional: &[],
+    only: &[("BOOTSTRAP.md", SessionKind::First), ("HEARTBEAT.md", SessionKind::Heartbeat), BOOT],
     subagent: Some(&["AGENTS.md", "TOOLS.md"]),
     cron: Some(&["AGENTS.md"]),
     curated_in_any_case: true,
@@ -23,6 +28,7 @@ static SEED: ContextRules = ContextRules {
     total: 24_000,
     audits_total: false,
     notes: DailyNotes::Whole,
+    note_form: NoteForm::Gen3,
     cutting: Cutting::Shares,
     tells_unreadable: true,
     missing,
@@ -45,6 +51,7 @@ static MARCH: ContextRules = ContextRules {
         "MEMORY.md",
     ],
     optional: &[],
+    only: &[BOOT],
     subagent: Some(MARCH_TASK),
     cron: Some(MARCH_TASK),
     curated_in_any_case: true,
@@ -53,6 +60,7 @@ static MARCH: ContextRules = ContextRules {
     total: 150_000,
     audits_total: true,
     notes: DailyNotes::LeftToAgent,
+    note_form: NoteForm::Gen3,
     cutting: Cutting::Shares,
     tells_unreadable: false,
     missing,
@@ -67,6 +75,7 @@ pub(crate) static SEPTEMBER: ContextRules = ContextRules {
     about: "OpenClaw 2026.9: 60,000 characters, with logs of two days",
     files: &["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "BOOTSTRAP.md", "MEMORY.md"],
     optional: &["USER.md"],
+    only: &[("HEARTBEAT.md", SessionKind::Heartbeat), BOOT],
     subagent: Some(&["AGENTS.md"]),
     cron: Some(&["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md"]),
     curated_in_any_case: false,
@@ -75,6 +84,7 @@ pub(crate) static SEPTEMBER: ContextRules = ContextRules {
     total: 60_000,
     audits_total: true,
     notes: DailyNotes::Excerpts,
+    note_form: NoteForm::Gen9,
     cutting: Cutting::Fitted,
     tells_unreadable: true,
     missing,

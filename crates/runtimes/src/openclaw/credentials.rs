@@ -46,6 +46,9 @@ pub(super) const STATE_TABLE: StateTable = StateTable {
 const STATE_KEY: &str = "authProfiles.store";
 /// Bytes of a store in a file, at most.
 const MAX_STORE_BYTES: u64 = 16 << 20;
+/// Scopes of a token that are named, at most, and their bytes.
+const MAX_SCOPES: usize = 100;
+const MAX_SCOPE_BYTES: usize = 200;
 /// Accounts that are named, at most.
 const MAX_CHANNELS: usize = 1_000;
 
@@ -203,6 +206,11 @@ struct ProfileHead<'a> {
     provider: Option<Cow<'a, str>>,
     #[serde(borrow)]
     expires: Option<&'a RawValue>,
+    /// What an OAuth token may do.
+    #[serde(borrow)]
+    scope: Option<&'a RawValue>,
+    #[serde(borrow)]
+    scopes: Option<&'a RawValue>,
     key_ref: Option<IgnoredAny>,
     token_ref: Option<IgnoredAny>,
 }
@@ -224,10 +232,24 @@ fn credential_of(
     };
     credential.label = Some(id.to_owned());
     credential.expires_at = head.expires.and_then(expiry_of);
+    credential.capabilities_granted = head.scopes.or(head.scope).map(scopes_of).unwrap_or_default();
     if head.key_ref.is_some() || head.token_ref.is_some() {
         credential.tags.push("ref".to_owned());
     }
     Some(credential)
+}
+
+/// Reads the scopes of a token: a list, or words in one text.
+fn scopes_of(raw: &RawValue) -> Vec<String> {
+    let listed: Vec<String> = serde_json::from_str(raw.get()).unwrap_or_else(|_| {
+        let text: String = serde_json::from_str(raw.get()).unwrap_or_default();
+        text.split([' ', ',']).map(str::to_owned).collect()
+    });
+    let is_scope = |scope: &String| {
+        let plain = |c: char| c.is_alphanumeric() || "-_.:/*@".contains(c);
+        !scope.is_empty() && scope.len() <= MAX_SCOPE_BYTES && scope.chars().all(plain)
+    };
+    listed.into_iter().filter(is_scope).take(MAX_SCOPES).collect()
 }
 
 /// Reads a time in milliseconds; impossible values are left out.
@@ -269,6 +291,7 @@ fn channels(
         let mut credential = bare(agent_id, &format!("channel:{name}"), &channel, fallback);
         credential.label = Some(name);
         credential.tags.push("channel".to_owned());
+        credential.capabilities_granted.push("messaging".to_owned());
         credential
     };
     names.kept.into_iter().map(credential).collect()

@@ -4,6 +4,7 @@ use anemone_format::Record;
 
 use super::{RUNTIME, proof::PROOF, write::home};
 use crate::kit::mapping::{FieldRule, Mapping, is_midnight, never, telling_tags, within, without};
+use crate::kit::times;
 
 /// What becomes of a snapshot of another runtime.
 pub(super) const MAPPINGS: &[Mapping] = &[Mapping {
@@ -18,9 +19,14 @@ pub(super) const MAPPINGS: &[Mapping] = &[Mapping {
 }];
 
 const FIELDS: &[FieldRule] = &[
-    within("created_at", "the day of a daily log; elsewhere the file's time", |record| {
-        home(record).day == Some(record.temporal.created_at.utc_date())
-    }),
+    within(
+        "created_at",
+        "the day of a daily log; else what the text says, or the file's",
+        |record| {
+            home(record).day == Some(record.temporal.created_at.utc_date())
+                && times::timestamps(&record.content).next().is_none()
+        },
+    ),
     within("observed_at", "the day, in a comment", |record| {
         let home = home(record);
         record.temporal.observed_at.as_ref().is_none_or(|at| {

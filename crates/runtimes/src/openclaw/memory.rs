@@ -4,6 +4,7 @@ use anemone_format::{
     AgentId, Embedding, EmbeddingSource, ExtractionMethod, MemoryType, Moment, Opaque, Record,
     Source, StampTable, Status, Unknown,
 };
+use jiff::ToSpan as _;
 use serde::Serialize;
 
 use super::{NAMESPACES, RUNTIME, index::Chunk, layout::MemoryKind};
@@ -11,7 +12,7 @@ use crate::kit::{
     DatedName, LEAST_FIRST, SessionHeader, TEXT_DIGEST, digest_in, note_stamps, pieces, times,
 };
 use crate::openclaw::labels::{self, Labels, Promotion, TaggedLine, Validity};
-use anemone_markdown::{Page, Section, line_ends};
+use anemone_markdown::{Page, Section, SectionKind, line_ends};
 
 /// What all records of a reading share.
 pub(super) struct Shared {
@@ -76,6 +77,9 @@ struct RawPlace<'a> {
     line_end: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     heading: Option<&'a str>,
+    /// The names of the columns of the table that it is a row of.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    columns: &'a [String],
     /// Which piece of an overlong section it is, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<usize>,
@@ -110,6 +114,10 @@ pub(super) fn records<E>(
     let mut index = 0;
     for section in &sections {
         let labels = labels::labels(&page, section, file.kind.namespace());
+        let columns = match section.kind {
+            SectionKind::Row => page.columns(section.start..section.start + section.text.len()),
+            _ => &[],
+        };
         let pieces = pieces(section.text);
         let is_cut = pieces.len() > 1;
         for (part, text) in pieces.into_iter().enumerate() {
@@ -117,6 +125,7 @@ pub(super) fn records<E>(
                 line_start: section.line_start,
                 line_end: section.line_end,
                 heading: section.heading.as_deref(),
+                columns,
                 part: is_cut.then_some(part),
                 importance: &labels.importance,
                 triggers: &labels.triggers,
@@ -126,7 +135,8 @@ pub(super) fn records<E>(
                 channel: session.as_ref().and_then(|session| session.source.as_deref()),
             };
             let place = Opaque::new(&place).expect("a struct is a JSON object");
-            let created_at = created_at(file, section, session.as_ref(), front_matter.as_ref());
+            let created_at =
+                created_at(file, &page, section, session.as_ref(), front_matter.as_ref());
             // Blank lines before a heading do not make the text belong to it.
             let first_line = section.line_start + blank_lines(section.text);
             let overlapping = file.chunks.iter().filter(|chunk| {
@@ -199,6 +209,7 @@ fn trust<'a>(path: &str, chunks: &[&'a Chunk]) -> Option<&'a str> {
 fn embedding(chunk: &Chunk) -> Option<Embedding> {
     (!chunk.vector.is_empty()).then(|| Embedding {
         model: chunk.model.clone(),
+        provider: None,
         dimensions: chunk.vector.len() as u64,
         vector: chunk.vector.clone(),
         computed_at: chunk.computed_at.clone(),
@@ -208,7 +219,7 @@ fn embedding(chunk: &Chunk) -> Option<Embedding> {
 }
 
 /// Notes that a vector was made from a chunk's text, not the record's.
-fn of_text(hash: &str) -> Unknown {
+pub(super) fn of_text(hash: &str) -> Unknown {
     let mut unknown = Unknown::default();
     if digest_in(hash).is_some() {
         unknown
@@ -228,24 +239,54 @@ fn blank_lines(text: &str) -> u64 {
 /// copying or touching the file changes it.
 fn created_at(
     file: &MemoryFile<'_>,
+    page: &Page<'_>,
     section: &Section<'_>,
     session: Option<&SessionHeader>,
     front_matter: Option<&Moment>,
 ) -> Moment {
     let heading = section.heading.as_deref().unwrap_or_default();
+    let header = || session.and_then(|session| session.at.clone());
     if let MemoryKind::Daily(name) = file.kind {
-        if let Some(at) = session.and_then(|session| session.at.clone()) {
-            return at;
-        }
-        let time = times::time_in_heading(heading).or(name.time);
-        let at = time.map_or_else(|| times::midnight(name.date), |time| times::at(name.date, time));
-        return at.unwrap_or_else(|| file.mtime.clone());
+        let on_day = |time| times::at(name.date, time);
+        // The day may be over in another zone.
+        let latest = name.date.checked_add(2.days()).ok().and_then(times::midnight);
+        return times::timestamps(heading)
+            .find_map(DatedName::moment)
+            .or_else(header)
+            .or_else(|| times::time_in_heading(heading).and_then(on_day))
+            .or_else(|| stated_in_body(page, section, latest.as_ref()))
+            .or_else(|| name.time.and_then(on_day))
+            .or_else(|| times::midnight(name.date))
+            .unwrap_or_else(|| file.mtime.clone());
     }
     times::moment_in_heading(heading)
         .and_then(DatedName::moment)
-        .or_else(|| session.and_then(|session| session.at.clone()))
+        .or_else(header)
         .or_else(|| front_matter.cloned())
+        .or_else(|| stated_in_body(page, section, Some(file.mtime)))
         .unwrap_or_else(|| file.mtime.clone())
+}
+
+/// Returns the first full timestamp in the prose of a section. Later ones than `latest` are
+/// appointments: nothing was written down after its file was. Code and comments are not read.
+fn stated_in_body(
+    page: &Page<'_>,
+    section: &Section<'_>,
+    latest: Option<&Moment>,
+) -> Option<Moment> {
+    let end = section.start + section.text.len();
+    let hidden = page.hidden_in(section.start..end);
+    let starts = hidden.iter().map(|hidden| hidden.range.start).chain([end]);
+    let mut from = section.start;
+    let prose = starts.zip(hidden.iter().map(|hidden| hidden.range.end).chain([end])).map(
+        |(start, next)| {
+            let prose = from..start.clamp(from, end);
+            from = next.clamp(from, end);
+            page.slice(prose)
+        },
+    );
+    let mut times = prose.flat_map(times::timestamps).filter_map(DatedName::moment);
+    times.find(|at| latest.is_none_or(|latest| at.instant() <= latest.instant()))
 }
 
 fn observed_at(kind: &MemoryKind, labels: &Labels) -> Option<Moment> {
@@ -305,6 +346,29 @@ mod tests {
             ("memory/a.md", "---\ndate: 2025-12-24\n---\nx\n", "2025-12-24T00:00:00Z"),
             ("MEMORY.md", "## Promoted (2026-02-03)\nx\n", "2026-02-03T00:00:00Z"),
             ("MEMORY.md", "## Tea\nx\n", MTIME),
+            // A full timestamp counts wherever it is; its day may be another than the file's.
+            ("memory/2026-01-16.md", "## 2026-01-17T08:00:00Z woke\n", "2026-01-17T08:00:00Z"),
+            (
+                "memory/2026-01-16.md",
+                "## 2026-01-16 08:00:00.5+02:00\nx\n",
+                "2026-01-16T06:00:00.5Z",
+            ),
+            ("memory/2026-01-16.md", "On 2026-01-15T10:00:00Z we met.\n", "2026-01-15T10:00:00Z"),
+            ("memory/2026-01-16-0905.md", "Met: 2026-01-16 09:00\n", "2026-01-16T09:00:00Z"),
+            ("memory/2026-01-16.md", "## 10:30\n2026-01-15T10:00Z\n", "2026-01-16T10:30:00Z"),
+            ("memory/a.md", "> On 2026-03-01T10:00:00Z we met.\n", "2026-03-01T10:00:00Z"),
+            ("MEMORY.md", "- 2026-03-01 10:00 Europe/Berlin: moved\n", "2026-03-01T09:00:00Z"),
+            // What lies ahead is an appointment: later than the day, later than the file.
+            ("memory/2026-01-16.md", "Flight: 2026-05-01T10:00Z\n", "2026-01-16T00:00:00Z"),
+            (
+                "MEMORY.md",
+                "Flight 2026-05-01 10:00, booked 2026-03-02 08:00.\n",
+                "2026-03-02T08:00:00Z",
+            ),
+            // Code and comments are not what somebody said.
+            ("MEMORY.md", "`2026-03-01T10:00:00Z` x\n", MTIME),
+            ("MEMORY.md", "```\n2026-03-01T10:00:00Z\n```\n<!-- 2026-03-01T10:00:00Z -->\n", MTIME),
+            ("MEMORY.md", "See logs/2026-03-01T10:00:00Z.txt\n", MTIME),
         ] {
             assert_eq!(created(path, text), [wanted], "{path} {text}");
         }
@@ -337,6 +401,32 @@ mod tests {
         let trust: Vec<_> =
             records.iter().map(|record| record.source.unknown.get("trust")).collect();
         assert_eq!(trust, [Some("\"owner\""), Some("\"untrusted\""), None]);
+    }
+
+    // The audit's file: the second row had the title and the header of the third.
+    #[test]
+    fn a_row_is_a_record_and_knows_the_names_of_its_columns() {
+        let text = "# Rules\n\n| ID | Trigger | `Action` |\n|---|---|---|\n| GP-1 | a | b |\n| GP-2 | c | d |\n\n## More\n\n| ID | T |\n|---|---|\n| GP-3 | e |\n\nend\n";
+        let records = read("memory/gating-policies.md", text, &[]);
+        let contents: Vec<&str> = records.iter().map(|record| &*record.content).collect();
+        assert_eq!(
+            contents,
+            [
+                "# Rules\n\n| ID | Trigger | `Action` |\n|---|---|---|\n| GP-1 | a | b |\n",
+                "| GP-2 | c | d |\n",
+                "\n## More\n\n| ID | T |\n|---|---|\n| GP-3 | e |\n\nend\n",
+            ]
+        );
+        let place = |at: usize| -> serde_json::Value {
+            records[at].raw_source_format.as_ref().unwrap().parse().unwrap()
+        };
+        assert_eq!(place(1)["columns"], serde_json::json!(["ID", "Trigger", "Action"]));
+        assert_eq!((&place(1)["line_start"], &place(1)["line_end"]), (&6.into(), &6.into()));
+        assert_eq!(place(2)["columns"], serde_json::json!(["ID", "T"]));
+        assert_eq!(
+            read("MEMORY.md", "x\n", &[])[0].raw_source_format.as_ref().unwrap().as_str(),
+            r#"{"line_start":1,"line_end":1}"#
+        );
     }
 
     #[test]

@@ -2,24 +2,33 @@
 
 use std::path::{Path, PathBuf};
 
-use anemone_format::{AgentInfo, Credentials, ReadingInfo, Root, RuntimeHints, Sink, Unknown};
+use anemone_format::{
+    AgentInfo, Credential, Credentials, Identity, MemoryLayer, PartitionBy, ReadingInfo, Root,
+    RuntimeHints, Sink, Unknown,
+};
 use serde::Serialize;
 
 use super::index::{ChunkStream, IndexCounts, app_version};
+use super::lancedb::{self, LanceStore};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::{self, MemoryFile, Shared};
-use super::{NAMESPACES, OpenClaw, RUNTIME, check, credentials, facts, searchable, sessions};
-use super::{config, config::Config, install::InstallDatabase};
+use super::{NAMESPACES, OpenClaw, RUNTIME, check, credentials, facts, qmd, searchable, sessions};
+use super::{
+    config,
+    config::{Config, ServiceUse},
+    install::InstallDatabase,
+};
 use crate::kit::{
-    Carrier, Check, ConversationFiles, Database, FoundAgent, FoundEntry, Machine, NotRequested,
-    OpenAgent, OpenWorkspace, Prose, ReadAgents, ReadError, ReadOptions, Reading, ReadingParts,
-    SearchAgents as _, SecretPolicy, SessionCounts, StableCopies, StoreKind, Unchanged,
-    WalkedWorkspace, Warning, carrier, carry_credential_times, comparable, configured_at,
-    end_reading, lossy, not_requested, persona, reading_info, spelled, times, warn_of_nothing,
+    Carrier, Check, ConversationFiles, Database, FoundAgent, FoundEntry, LeftOut, LeftOutReason,
+    Machine, NotRequested, OpenAgent, OpenWorkspace, Prose, ReadAgents, ReadError, ReadOptions,
+    Reading, ReadingParts, SearchAgents as _, SecretPolicy, SessionCounts, StableCopies, StoreKind,
+    Unchanged, WalkedWorkspace, Warning, carrier, carry_credential_times, comparable,
+    configured_at, end_reading, installed_version, lossy, not_requested, persona, reading_info,
+    spelled, times, warn_of_nothing,
 };
 
 /// Increases when the same files are read into something else.
-const REVISION: u64 = 1;
+const REVISION: u64 = 2;
 /// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
 
@@ -87,10 +96,11 @@ impl OpenAgent for WorkspaceWalk {
             return Ok(None);
         }
         let facts = InstallFacts::read(machine, agent, opened, options)?;
-        if facts.info != *info {
+        // The files of a store are not among those that were compared.
+        if facts.info != *info || facts.store.is_some() {
             return Ok(None);
         }
-        let large = opened.large(threshold, layout::is_managed);
+        let large = opened.large(threshold, layout::is_managed).chain(facts.left_out);
         Ok(Some(opened.unchanged(facts.warnings, large, facts.not_requested)))
     }
 
@@ -113,6 +123,8 @@ impl OpenAgent for WorkspaceWalk {
         let mut carrier = Carrier::new(&opened.workspace, options, sink, &artifacts, copies);
         opened.tell(layout::is_managed, &mut carrier);
         carrier.outcome.warnings.extend(facts.warnings.iter().cloned());
+        carrier.runtime_version.clone_from(&facts.version);
+        carrier.outcome.left_out.extend(facts.left_out.iter().cloned());
 
         let prose = Prose::read(RUNTIME, &opened.walked.found, &mut carrier, &persona::place_of);
         let identity = prose.identity(opened.agent_id, options.earlier);
@@ -131,6 +143,13 @@ impl OpenAgent for WorkspaceWalk {
             hidden_facts: false,
         };
         reader.files()?;
+        if let Some(store) = &facts.store {
+            reader.store(store, options.embeddings)?;
+        }
+        let mut credentials = facts.credentials;
+        if let (Some(credentials), Some(identity)) = (&mut credentials, &identity) {
+            grant_capabilities(credentials, identity);
+        }
         let database = facts.database.as_ref();
         let sessions =
             if options.sessions { Some(reader.sessions(agent, database)?) } else { None };
@@ -162,11 +181,16 @@ impl OpenAgent for WorkspaceWalk {
             identity,
             principals,
             not_requested: facts.not_requested,
-            credentials: facts.credentials,
+            credentials,
             sessions,
             count: opened.walked.count,
         };
-        Ok(end_reading(parts, carrier, options))
+        let mut reading = end_reading(parts, carrier, options);
+        // The logs of a day belong together, whatever times their entries state.
+        let partition_by = Some(PartitionBy::ObservedAt);
+        reading.manifest.layers.memory =
+            Some(MemoryLayer { partition_by, ..MemoryLayer::default() });
+        Ok(reading)
     }
 }
 
@@ -177,9 +201,11 @@ struct InstallFacts {
     hints: Option<RuntimeHints>,
     credentials: Option<Credentials>,
     database: Option<InstallDatabase>,
+    store: Option<LanceStore>,
     chunks: ChunkStream,
     info: ReadingInfo,
     warnings: Vec<Warning>,
+    left_out: Vec<LeftOut>,
     not_requested: Vec<NotRequested>,
 }
 
@@ -194,6 +220,8 @@ struct ReadingInputs<'a> {
     hints: &'a Option<RuntimeHints>,
     credentials: &'a Option<Credentials>,
     index: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store: Option<String>,
 }
 
 impl InstallFacts {
@@ -212,6 +240,10 @@ impl InstallFacts {
         let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
         let hints = hints(config.as_deref(), agent);
         warnings.extend(config.iter().flat_map(|config| extra_paths(machine, opened, config)));
+        let store = LanceStore::open(machine, agent, config.as_deref()).unwrap_or_else(|warning| {
+            warnings.push(warning);
+            None
+        });
         let (mut credentials, found) = credentials::credentials(
             machine,
             agent,
@@ -220,10 +252,16 @@ impl InstallFacts {
             options.seal,
             &configured_at(agent),
         )?;
+        if let (Some(credentials), Some(config)) = (&mut credentials, &config) {
+            grant_uses(credentials, &config.uses(&agent.alias));
+        }
         carry_credential_times(credentials.as_mut(), options.earlier);
         warnings.extend(found);
         let chunks = ChunkStream::open(database.as_ref().filter(|_| options.embeddings));
-        let version = agent.version.clone().or_else(|| database.as_ref().and_then(app_version));
+        let version =
+            agent.version.clone().or_else(|| database.as_ref().and_then(app_version)).or_else(
+                || agent.install.as_ref().and_then(|_| installed_version(machine, RUNTIME)),
+            );
         let name = configured_name(config.as_deref(), agent);
         let inputs = ReadingInputs {
             runtime_version: version.as_deref(),
@@ -234,6 +272,7 @@ impl InstallFacts {
             hints: &hints,
             credentials: &credentials,
             index: chunks.fingerprint(),
+            store: store.as_ref().map(LanceStore::fingerprint),
         };
         let info = reading_info(RUNTIME, REVISION, &inputs);
         let transcripts = transcripts(machine, agent, database.as_ref(), &opened.path);
@@ -245,11 +284,45 @@ impl InstallFacts {
             hints,
             credentials,
             database,
+            store,
             chunks,
             info,
             warnings,
+            left_out: qmd::left_out(agent),
             not_requested,
         })
+    }
+}
+
+/// Notes what each credential is used for, as the configuration has it.
+fn grant_uses(credentials: &mut Credentials, uses: &[ServiceUse]) {
+    for credential in &mut credentials.credentials {
+        for used in uses {
+            if used.service == credential.service {
+                grant(credential, used.capability);
+            }
+        }
+    }
+}
+
+/// Notes which of the agent's capabilities name the service of a credential.
+fn grant_capabilities(credentials: &mut Credentials, identity: &Identity) {
+    let capabilities = identity.structured.iter().flat_map(|identity| &identity.capabilities);
+    for capability in capabilities {
+        let needs = capability.host_requirements.as_deref().unwrap_or_default();
+        let text = format!("{} {needs}", capability.name).to_lowercase();
+        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+        for credential in &mut credentials.credentials {
+            if words.contains(&&*credential.service.to_lowercase()) {
+                grant(credential, &capability.name);
+            }
+        }
+    }
+}
+
+fn grant(credential: &mut Credential, capability: &str) {
+    if !credential.capabilities_granted.iter().any(|granted| granted == capability) {
+        credential.capabilities_granted.push(capability.to_owned());
     }
 }
 
@@ -320,7 +393,7 @@ struct AgentReader<'a> {
     hidden_facts: bool,
 }
 
-impl AgentReader<'_> {
+impl<'a> AgentReader<'a> {
     fn files(&mut self) -> Result<(), ReadError> {
         let opened = self.opened;
         for (root, found) in opened.placed(RUNTIME, layout::is_managed) {
@@ -411,6 +484,61 @@ impl AgentReader<'_> {
         Ok(())
     }
 
+    /// Memories of a store beside the workspace: each is a record, and the files of the store travel
+    /// as they are, unless they hold a secret that is to be replaced, or memories of other agents.
+    fn store(&mut self, store: &'a LanceStore, with_vectors: bool) -> Result<(), ReadError> {
+        let path = store.path.display().to_string();
+        let (mut row, mut is_hidden) = (0, false);
+        let (carrier, shared) = (&mut self.carrier, &self.shared);
+        let (tally, error) = store.each_memory(with_vectors, &mut |memory| {
+            row += 1;
+            let mut record = store.record(&memory, shared);
+            if let Some(text) = carrier.search_text(&path, row, &memory.text) {
+                is_hidden = true;
+                lancedb::strip(&mut record, text);
+            }
+            carrier.record(record)
+        })?;
+        let outcome = &mut carrier.outcome;
+        let is_unknown = error.is_some();
+        if let Some(error) = error {
+            let read = tally.memories;
+            let message = format!(
+                "holds memories that cannot be read: {error}; {read} of them are in the archive"
+            );
+            outcome.warn("lancedb_unreadable", path.as_bytes(), message);
+            outcome.left_out.push(store.left_out(LeftOutReason::NotUnderstood));
+        }
+        // Nobody can tell whose the memories are that cannot be read.
+        if is_hidden || tally.others > 0 || (is_unknown && store.is_shared) {
+            let (reason, message) = if is_hidden {
+                let message = "holds a secret that cannot be replaced in it; its memories travel, \
+                               and its files do not";
+                (LeftOutReason::Secret, message)
+            } else {
+                let message = "holds memories of other agents too; this agent's travel, and the \
+                               files of the store do not";
+                (LeftOutReason::Shared, message)
+            };
+            outcome.warn("lancedb_files", path.as_bytes(), message);
+            outcome.left_out.push(store.left_out(reason));
+            return Ok(());
+        }
+        match store.walk() {
+            Ok(walked) => {
+                outcome.warnings.extend(walked.warnings);
+                outcome.left_out.extend(walked.left_out);
+                carrier.folder_beside(&store.folder, Root::Raw(lancedb::ROOT), &walked.found)
+            }
+            Err(error) => {
+                let message = format!("cannot be read, and its files do not travel: {error}");
+                outcome.warn("unreadable", path.as_bytes(), message);
+                outcome.left_out.push(store.left_out(LeftOutReason::Unreadable));
+                Ok(())
+            }
+        }
+    }
+
     fn sessions(
         &mut self,
         agent: &FoundAgent,
@@ -438,7 +566,6 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::kit::agent::LeftOutReason;
     use crate::kit::database::tests::machine;
     use crate::openclaw::OPENCLAW;
     use crate::openclaw::discover::GEN_9;

@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use super::config::{self, Config, ExtraText};
+use super::lancedb::{self, LanceStore};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
-use super::{NAMESPACES, OpenClaw, RUNTIME, facts, sessions, vectors};
+use super::{NAMESPACES, OpenClaw, RUNTIME, facts, qmd, sessions, vectors};
 use super::{install::InstallDatabase, install::agent_folder, memory::Shared};
 use crate::kit::{
     Database, ExtraPlace, FoundAgent, Machine, MemoryBackend, MemoryFacts, PersonaPlace, ReadError,
@@ -35,13 +36,22 @@ impl SearchAgents for OpenClaw {
                 folders: names.map(|name| folder.join(name)).to_vec(),
             });
         }
-        Searchable {
-            keeps: MemoryBackend::Markdown,
-            files: true,
-            extra: config.as_ref().map(|config| extra(machine, agent, config)).unwrap_or_default(),
-            stores,
-            warnings: config.as_deref().into_iter().flat_map(warnings).collect(),
+        let mut warnings: Vec<Warning> = config.as_deref().into_iter().flat_map(warnings).collect();
+        match LanceStore::open(machine, agent, config.as_deref()) {
+            Ok(Some(store)) => stores.push(Store {
+                kind: StoreKind::Memories,
+                name: lancedb::NAMESPACE.to_owned(),
+                files: Vec::new(),
+                // Every change of the table makes a new file here.
+                folders: vec![store.path.join(lancedb::VERSIONS)],
+            }),
+            Ok(None) => {}
+            Err(warning) => warnings.push(warning),
         }
+        let mut extra: Vec<ExtraPlace> =
+            config.as_ref().map(|config| extra(machine, agent, config)).unwrap_or_default();
+        extra.extend(qmd::exports(agent));
+        Searchable { keeps: MemoryBackend::Markdown, files: true, extra, stores, warnings }
     }
 
     /// Classifies a file.
@@ -85,6 +95,7 @@ impl SearchAgents for OpenClaw {
         match kind {
             StoreKind::Facts => read_facts(machine, &workspace, &shared, take),
             StoreKind::Sessions => read_sessions(machine, agent, &shared, take),
+            StoreKind::Memories => read_memories(machine, agent, &shared, take),
             // Rows of this runtime's database are an index of its files.
             StoreKind::Rows => Ok(UnsearchedCounts::default()),
         }
@@ -98,7 +109,8 @@ impl SearchAgents for OpenClaw {
         _: bool,
         take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
     ) -> Result<(), ReadError> {
-        vectors::read(machine, agent, wanted, take)
+        vectors::read(machine, agent, wanted, take)?;
+        read_store_vectors(machine, agent, wanted, take)
     }
 }
 
@@ -183,6 +195,49 @@ fn each_fact(
         Ok::<_, ReadError>(())
     })?;
     Ok(UnsearchedCounts { unreadable: warnings.len() as u64, ..UnsearchedCounts::default() })
+}
+
+/// Hands out the vectors of the store beside the workspace, if they are of the wanted model.
+fn read_store_vectors(
+    machine: &Machine,
+    agent: &FoundAgent,
+    wanted: &WantedModel<'_>,
+    take: &mut dyn FnMut(VectorOf<'_>, Vec<f32>),
+) -> Result<(), ReadError> {
+    let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
+    let Ok(Some(store)) = LanceStore::open(machine, agent, config.as_deref()) else {
+        return Ok(());
+    };
+    if !wanted.is_named(&store.model) {
+        return Ok(());
+    }
+    // What cannot be read was counted with the memories.
+    let (_, _) = store.each_memory(true, &mut |memory| {
+        if wanted.fits(&memory.vector) {
+            take(VectorOf::Text(&memory.text), memory.vector);
+        }
+        Ok::<_, ReadError>(())
+    })?;
+    Ok(())
+}
+
+/// Reads the memories of the store beside the workspace.
+fn read_memories(
+    machine: &Machine,
+    agent: &FoundAgent,
+    shared: &Shared,
+    take: &mut dyn FnMut(SearchableRecord),
+) -> Result<UnsearchedCounts, ReadError> {
+    let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
+    let Ok(Some(store)) = LanceStore::open(machine, agent, config.as_deref()) else {
+        return Ok(UnsearchedCounts { unreadable: 1, ..UnsearchedCounts::default() });
+    };
+    let (_, error) = store.each_memory(false, &mut |memory| {
+        take(SearchableRecord::of_record(store.record(&memory, shared)));
+        Ok::<_, ReadError>(())
+    })?;
+    let unreadable = u64::from(error.is_some());
+    Ok(UnsearchedCounts { unreadable, ..UnsearchedCounts::default() })
 }
 
 fn read_sessions(

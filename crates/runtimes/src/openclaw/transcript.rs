@@ -48,8 +48,10 @@ pub(super) fn by_owner(json: &Json) -> Option<bool> {
 /// What the list of sessions says about one of them.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ListedSession {
-    session_id: Option<String>,
+pub(super) struct ListedSession {
+    pub(super) session_id: Option<String>,
+    /// The path of the transcript, on the machine that wrote the list.
+    session_file: Option<String>,
     channel: Option<String>,
     last_channel: Option<String>,
     compaction_count: Option<u64>,
@@ -64,9 +66,16 @@ fn listed(folder: &Folder) -> BTreeMap<String, ListedSession> {
     )
 }
 
-/// Returns the current session of a key.
-pub(super) fn session_of_key(folder: &Folder, key: &str) -> Option<String> {
-    listed(folder).remove(key)?.session_id
+impl ListedSession {
+    /// Returns the name of the transcript; its folder may have moved.
+    pub(super) fn file_name(&self) -> Option<&str> {
+        self.session_file.as_deref()?.rsplit(['/', '\\']).next()
+    }
+}
+
+/// Returns what the list of sessions says about the current session of a key.
+pub(super) fn listed_of_key(folder: &Folder, key: &str) -> Option<ListedSession> {
+    listed(folder).remove(key)
 }
 
 /// Finds a session in the list of sessions.

@@ -10,23 +10,25 @@ mod returning_files;
 #[cfg(test)]
 mod round_trip_tests;
 mod split_records;
+mod store_folder;
 
 use std::collections::BTreeMap;
 
 use anemone_format::{
     Credential, Credentials, FileRoot, Identity, Record, RecordId, SnapshotSource, SourceFile,
-    SourceKind,
+    SourceKind, Status,
 };
 
 use self::records::PageWriter;
+use self::store_folder::StoreFate;
 use super::layout::{MemoryKind, PathRole, place_of};
-use super::{RUNTIME, credentials::OnExisting, credentials::plan_store};
+use super::{RUNTIME, credentials::OnExisting, credentials::plan_store, lancedb};
 use crate::kit::{
     AGENT_ID_FILE, Claim, Claims, CredentialsStep, FoundAgent, Link, Machine, NotRestored,
     NotRestoredKind, OnConflict, PlacedFile, Plan, PlanBuilder, PlanError, PlanOptions,
-    PlannedFile, PlannedNode, RecordPlaces, RestoreSource, SidecarContent, agent_id_file,
-    documents, is_in_sidecar, lossy, not_restored, note_artifacts, note_capabilities, note_records,
-    one_line, open, plan, sidecar,
+    PlannedFile, PlannedNode, RecordPlaces, RestoreSource, ReturningSnapshot, SidecarContent,
+    agent_id_file, documents, each_record, is_in_sidecar, lossy, not_restored, note_artifacts,
+    note_capabilities, note_records, one_line, open, plan, sidecar,
 };
 
 /// Plans how a snapshot of this runtime becomes the workspace of an agent again.
@@ -40,11 +42,45 @@ pub(super) fn plan_restore(
     let identity = source.current().identity().map_err(PlanError::Source)?;
     match source.returning() {
         Some(returned) => {
-            returning_files::put_back(machine, source.snapshot(), returned, target, &mut draft)?;
+            let store = plan_store_folder(machine, returned, target, options, &mut draft)?;
+            let source = source.snapshot();
+            returning_files::put_back(machine, source, returned, target, store, &mut draft)?;
         }
-        None => restore(machine, source.snapshot(), target, identity.as_ref(), &mut draft)?,
+        None => {
+            let source = source.snapshot();
+            let files = store_files(source);
+            let store = store_folder::plan(
+                machine,
+                source,
+                files,
+                target,
+                options.on_conflict,
+                &mut draft,
+            )?;
+            restore(machine, source, target, identity.as_ref(), store, &mut draft)?;
+        }
     }
     finish(machine, source, target, options, identity.as_ref(), draft)
+}
+
+/// Returns the files of the store of memories beside the workspace, with their positions.
+fn store_files(source: &dyn SnapshotSource) -> Vec<(usize, SourceFile)> {
+    let files = source.files().iter().enumerate();
+    let own = files.filter(|(_, file)| store_folder::is_store_file(file));
+    own.map(|(index, file)| (index, file.clone())).collect()
+}
+
+/// Plans how the store of an agent that returns goes back.
+fn plan_store_folder(
+    machine: &Machine,
+    returned: &ReturningSnapshot<'_>,
+    target: &FoundAgent,
+    options: &PlanOptions<'_>,
+    draft: &mut PlanBuilder,
+) -> Result<StoreFate, PlanError> {
+    let files = store_files(returned);
+    let files = files.into_iter().map(|(index, file)| (returned.position(index), file)).collect();
+    store_folder::plan(machine, returned, files, target, options.on_conflict, draft)
 }
 
 /// Plans how a snapshot of another runtime becomes the workspace of an agent.
@@ -119,6 +155,7 @@ fn restore(
     source: &dyn SnapshotSource,
     target: &FoundAgent,
     identity: Option<&Identity>,
+    store: StoreFate,
     draft: &mut PlanBuilder,
 ) -> Result<(), PlanError> {
     let read = PlanError::Source;
@@ -137,7 +174,40 @@ fn restore(
     // Where an artifact has the path of another file, that file comes first and takes precedence.
     draft.wanted.extend(carried.artifacts);
     if is_ours {
-        note_records(source, &|_| false, draft).map_err(read)?;
+        if store == StoreFate::Absent {
+            write_store_memories(machine, source, target, draft)?;
+        }
+        note_records(source, &store_folder::is_held, draft).map_err(read)?;
+    }
+    Ok(())
+}
+
+/// Writes the memories of a store that cannot be put back into a file of their own.
+fn write_store_memories(
+    machine: &Machine,
+    source: &dyn SnapshotSource,
+    target: &FoundAgent,
+    draft: &mut PlanBuilder,
+) -> Result<(), PlanError> {
+    let mut pages = PageWriter::new(machine, target, draft)?;
+    let path = |number: u32| match number {
+        1 => format!("memory/{}.md", lancedb::NAMESPACE),
+        number => format!("memory/{}-{number}.md", lancedb::NAMESPACE),
+    };
+    let is_taken = |path: &String| draft.wanted.iter().any(|file| file.path == path.as_bytes());
+    let free = (1..).map(path).find(|path| !is_taken(path)).unwrap_or_default();
+    let mut found = false;
+    each_record(source, &mut |record| {
+        let is_ours = lancedb::is_of_store(record.source.origin_file.as_deref());
+        if is_ours && *record.status.effective() != Status::Deleted {
+            found = true;
+            pages.take(record, free.clone())?;
+        }
+        Ok(())
+    })?;
+    if found {
+        pages.write_all(draft)?;
+        pages.finish(draft)?;
     }
     Ok(())
 }
@@ -278,6 +348,7 @@ fn carried_files(source: &dyn SnapshotSource, notes: &mut Vec<NotRestored>) -> C
             FileRoot::Raw(runtime) if runtime == RUNTIME => {
                 carried.raw.push(PlannedFile::carried(index, file));
             }
+            FileRoot::Raw(runtime) if runtime == lancedb::ROOT => {}
             FileRoot::Raw(runtime) => *others.entry(runtime).or_default() += 1,
             FileRoot::Artifacts => carried.artifacts.push(PlannedFile::carried(index, file)),
             FileRoot::Other => notes.push(NotRestored::of(
@@ -346,7 +417,7 @@ mod tests {
     use anemone_format::{
         Capability, Entity, EntityKind, ItemId, LoadedSnapshot, Names, Nullable, Opaque, Pairs,
         Portability, Principal, PrincipalType, Principals, Profile, ProseIdentity, ProseProfile,
-        Snapshot, Status, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
+        Snapshot, StructuredIdentity, StructuredProfile, SubAgent, SubAgentStatus, Unknown,
     };
 
     use super::records::{file_of, is_memory_file};

@@ -311,6 +311,11 @@ pub(super) fn encrypts(root: &Item) -> bool {
     item_at(root, &["secrets", "encrypt"]).and_then(Item::as_bool).unwrap_or(true)
 }
 
+/// Returns whether a text stands for a secret that was removed.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    redact::is_redacted(text)
+}
+
 /// Returns whether an item is empty, or only the placeholder of a secret.
 pub(super) fn is_vacant(item: &Item) -> bool {
     match item {

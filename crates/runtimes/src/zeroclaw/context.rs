@@ -1,6 +1,6 @@
 //! What ZeroClaw puts before a session, as it composes for its channels.
 
-use anemone_memory::{ContextRules, Cutting, DailyNotes};
+use anemone_memory::{ContextRules, Cutting, DailyNotes, NoteForm, SessionKind};
 
 use super::RUNTIME;
 
@@ -18,6 +18,7 @@ static CHANNELS: ContextRules = ContextRules {
         "MEMORY.md",
     ],
     optional: &["BOOTSTRAP.md"],
+    only: &[("HEARTBEAT.md", SessionKind::Heartbeat)],
     subagent: None,
     cron: None,
     curated_in_any_case: true,
@@ -26,6 +27,7 @@ static CHANNELS: ContextRules = ContextRules {
     total: usize::MAX,
     audits_total: false,
     notes: DailyNotes::LeftToAgent,
+    note_form: NoteForm::Gen9,
     cutting: Cutting::Beginning,
     tells_unreadable: false,
     missing: |_, path| format!("[File not found: {path}]"),

@@ -21,9 +21,11 @@ const DATABASE: &str = "sessions.db";
 pub(super) fn read(
     machine: &Machine,
     agent: &FoundAgent,
-    session: &str,
+    session: Option<&str>,
     reach: Reach,
 ) -> Result<Conversation, ReadConversationError> {
+    // Its sessions are named after the conversation, and no list says which one was the last.
+    let session = session.ok_or(ReadConversationError::NothingSaid)?;
     let none = || ReadConversationError::NoSession(session.to_owned());
     let (root, is_shared) = root_of(agent);
     let ours = is_shared.then_some(agent.alias.as_str());
@@ -152,19 +154,19 @@ mod tests {
         fs_err::write(folder.join("gw_7.jsonl"), line).unwrap();
         let agent = FoundAgent::without_install(RUNTIME, "default".into(), home.path().to_owned());
         let machine = machine(home.path());
-        let found = read(&machine, &agent, "telegram_1_ann", Reach::Messages(15)).unwrap();
+        let found = read(&machine, &agent, Some("telegram_1_ann"), Reach::Messages(15)).unwrap();
         let said: Vec<_> =
             found.messages.iter().map(|message| (message.role, message.text.as_str())).collect();
         assert_eq!(said, [(Role::User, "one"), (Role::Assistant, "two")]);
         assert_eq!(found.messages[0].at.as_ref().unwrap().as_str(), "2026-11-16T10:00:00Z");
         assert_eq!(found.source.as_deref(), Some("telegram"));
         assert_eq!((found.left_out.system, found.left_out.tools), (1, 2));
-        let found = read(&machine, &agent, "gw_7", Reach::Messages(15)).unwrap();
+        let found = read(&machine, &agent, Some("gw_7"), Reach::Messages(15)).unwrap();
         assert_eq!(found.messages[0].text, "in a file");
         assert_eq!(found.session_key.as_deref(), Some("gw_7"));
         assert_eq!(found.source.as_deref(), Some("gateway"));
         for name in ["absent", "../x", ""] {
-            assert!(read(&machine, &agent, name, Reach::Messages(15)).is_err(), "{name}");
+            assert!(read(&machine, &agent, Some(name), Reach::Messages(15)).is_err(), "{name}");
         }
     }
 
@@ -201,7 +203,7 @@ mod tests {
             let names =
                 ["of_work", "of_home", "private", "unowned", "file_home", "file_unowned", "old"];
             let is_readable = |name: &&str| {
-                let found = read(&machine, &agent, name, Reach::Messages(15));
+                let found = read(&machine, &agent, Some(name), Reach::Messages(15));
                 match found {
                     Ok(_) => true,
                     Err(ReadConversationError::NoSession { .. }) => false,

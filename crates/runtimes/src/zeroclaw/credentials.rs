@@ -317,13 +317,51 @@ fn parse_profiles(text: &str) -> Option<(ProfileFields, Vec<String>)> {
     }
 }
 
+/// Returns the key of the service that makes vectors, in clear: its own, or that of its provider. A
+/// service at an address of the user's own gets no key that was meant for a provider.
+pub(super) fn embedding_key(
+    agent: &FoundAgent,
+    config: &Config,
+    provider: &str,
+) -> Option<Zeroizing<String>> {
+    let text = |path: &[&str]| {
+        let text = config.text(path).map(str::trim).filter(|text| !text.is_empty());
+        text.filter(|text| !super::config::is_placeholder(text) && !text.starts_with("op://"))
+    };
+    let of_provider = || {
+        let of_all = text(&["default_provider"]).is_none_or(|default| default == provider);
+        text(&["providers", "models", provider, "api_key"])
+            .or_else(|| text(&["providers", "models", provider, DEFAULT_ENTRY, "api_key"]))
+            .or_else(|| text(&["model_providers", provider, "api_key"]))
+            .or_else(|| text(&["providers", provider, "api_key"]))
+            .or_else(|| text(&["api_key"]).filter(|_| of_all))
+    };
+    let is_custom = provider.starts_with("custom:");
+    let found =
+        text(&["memory", "embedding_api_key"]).or_else(|| (!is_custom).then(of_provider).flatten());
+    let install = agent.install.as_deref();
+    let key = install.and_then(|install| SecretKey::read(install).ok().flatten());
+    key::open(key.as_ref(), found?).ok()
+}
+
+/// The entry of a provider that the runtime uses when none is named.
+const DEFAULT_ENTRY: &str = "default";
+
+/// The kinds of providers that the configuration lists apart.
+const PROVIDER_KINDS: [&str; 5] = ["models", "tts", "transcription", "embeddings", "images"];
+
 /// Returns the service that a secret of the configuration gives access to.
 fn service_of(config: &Config, schema: u32, leaf: &SecretLeaf) -> String {
     let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
     let service = match &path[..] {
-        ["providers", _, provider, ..]
-        | ["model_providers", provider, ..]
-        | ["channels" | "channels_config" | "tunnel", provider, _, ..] => *provider,
+        // A list of routes: each names its own service.
+        ["providers", list, at, ..] if at.parse::<usize>().is_ok() => {
+            leaf.names.last().map_or(*list, |named| named.name.as_str())
+        }
+        ["providers", kind, provider, _, ..] if PROVIDER_KINDS.contains(kind) => *provider,
+        ["providers" | "provider" | "model_providers", provider, _, ..]
+        | ["channels" | "channels_config" | "tunnel", provider, _, ..]
+        | ["model_providers" | "api_keys", provider] => *provider,
         ["storage", "provider", "config", ..] => {
             config.text(&["storage", "provider", "config", "provider"]).unwrap_or("storage")
         }
@@ -461,6 +499,39 @@ mod tests {
             let credentials = Credentials { credentials, unknown: Unknown::default() };
             plan(&self.agent, &options, credentials, &mut draft);
             draft
+        }
+    }
+
+    #[test]
+    fn a_credential_is_of_the_service_that_its_table_names() {
+        let config = "default_provider = \"groq\"\napi_key = \"S-0\"\n\
+             [providers.openai]\napi_key = \"S-1\"\n\
+             [providers.models.anthropic]\napi_key = \"S-2\"\n\
+             [providers.models.mistral.work]\napi_key = \"S-3\"\n\
+             [providers.tts.elevenlabs]\napi_key = \"S-4\"\n\
+             [model_providers.gemini]\napi_key = \"S-5\"\n\
+             [channels_config.telegram]\nbot_token = \"S-6\"\n\
+             [channels.discord.main]\nbot_token = \"S-7\"\n\
+             [provider.ollama]\napi_key = \"S-8\"\n";
+        let install = TestInstall::new();
+        install.write("config.toml", config);
+        let (credentials, _) = install.read(None);
+        let found: Vec<_> = credentials
+            .iter()
+            .map(|found| (found.label.as_deref().unwrap(), &*found.service))
+            .collect();
+        for expected in [
+            ("api_key", "groq"),
+            ("providers.openai.api_key", "openai"),
+            ("providers.models.anthropic.api_key", "anthropic"),
+            ("providers.models.mistral.work.api_key", "mistral"),
+            ("providers.tts.elevenlabs.api_key", "elevenlabs"),
+            ("model_providers.gemini.api_key", "gemini"),
+            ("channels_config.telegram.bot_token", "telegram"),
+            ("channels.discord.main.bot_token", "discord"),
+            ("provider.ollama.api_key", "ollama"),
+        ] {
+            assert!(found.contains(&expected), "{expected:?} in {found:?}");
         }
     }
 

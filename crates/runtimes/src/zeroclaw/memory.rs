@@ -5,8 +5,8 @@
 //! it.
 //!
 //! The origin of an entry is stored in a table of our own beside ZeroClaw's, `anemone_stamps`:
-//! ZeroClaw has no column for it, and does not touch tables that it does not know. No vectors are
-//! written: ZeroClaw computes them itself when it needs them.
+//! ZeroClaw has no column for it, and does not touch tables that it does not know. A row gets
+//! the vector that the caller brings, and no other: a replaced row loses that of its old text.
 
 mod noted;
 mod open;
@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use anemone_format::{Moment, Origin};
 use anemone_memory::{
     BackendError, Category, Clock, ForgetTarget, KeepRows, KeptRow, MemoryEntry, MemoryError,
-    NewEntry, RowStore, RowsRecord, RowsUndo, row_key, row_text,
+    RowDraft, RowStore, RowsRecord, RowsUndo, row_key, row_text,
 };
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -118,31 +118,33 @@ impl RowStore for ZeroClawRows {
         Some(state.finalize().into())
     }
 
-    fn put(
-        &self,
-        new: &[(NewEntry, Category)],
-        keep: &mut KeepRows<'_>,
-    ) -> Result<(), MemoryError> {
+    fn put(&self, new: &[RowDraft], keep: &mut KeepRows<'_>) -> Result<(), MemoryError> {
         let texts: Vec<(String, String)> =
-            new.iter().map(|(given, _)| (row_key(given), row_text(given))).collect();
+            new.iter().map(|row| (row_key(&row.given), row_text(&row.given))).collect();
         texts.iter().try_for_each(|(key, _)| self.check_key(key))?;
-        let rows = new.iter().zip(&texts).map(|((given, category), (key, content))| NewRow {
-            id: given.stamp.uuid.unwrap_or_else(|| self.clock.fresh_id()),
-            key,
-            content,
-            category,
-            session: given.stamp.session.as_deref(),
-            importance: given.label.as_ref().map(|label| label.importance.get()),
-            // Unknown origins are trusted least.
-            origin: given.stamp.origin.unwrap_or(Origin::Web).as_str(),
-            source: given.stamp.source.as_deref(),
-            supersedes: given.stamp.supersedes.as_deref(),
-            agent: self.clock.fresh_id(),
-            now: given.stamp.at.as_ref().map_or_else(|| self.clock.now(), Moment::instant),
-            zone: self.clock.zone(),
-        });
+        let rows =
+            new.iter().zip(&texts).map(|(RowDraft { given, category, vector }, text)| NewRow {
+                id: given.stamp.uuid.unwrap_or_else(|| self.clock.fresh_id()),
+                key: &text.0,
+                content: &text.1,
+                category,
+                vector: vector.as_ref(),
+                session: given.stamp.session.as_deref(),
+                importance: given.label.as_ref().map(|label| label.importance.get()),
+                // Unknown origins are trusted least.
+                origin: given.stamp.origin.unwrap_or(Origin::Web).as_str(),
+                source: given.stamp.source.as_deref(),
+                supersedes: given.stamp.supersedes.as_deref(),
+                agent: self.clock.fresh_id(),
+                now: given.stamp.at.as_ref().map_or_else(|| self.clock.now(), Moment::instant),
+                zone: self.clock.zone(),
+            });
         let rows: Vec<NewRow<'_>> = rows.collect();
         self.open()?.put(&rows, keep)
+    }
+
+    fn category_of(&self, key: &str) -> Result<Option<Category>, MemoryError> {
+        Ok(self.read(|rows| rows.category_of(key))?.flatten())
     }
 
     fn noted(&self, rows: &[KeptRow]) -> RowsRecord {

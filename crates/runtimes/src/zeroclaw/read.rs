@@ -27,7 +27,9 @@ use crate::kit::{
 };
 
 /// Increases when the same files are read into something else.
-const REVISION: u64 = 1;
+const REVISION: u64 = 2;
+/// The format of an identity in Markdown files, as the configuration calls it.
+const OPENCLAW_FORMAT: &str = "openclaw";
 /// The name of an unnamed agent.
 const UNNAMED: &str = "agent";
 /// Bytes of the document of a persona, at most.
@@ -107,6 +109,7 @@ impl OpenAgent for ReadWorkspace {
         opened.tell(layout::is_managed, &mut carrier);
         carrier.outcome.warnings.extend(self.warnings.iter().chain(&facts.warnings).cloned());
         carrier.outcome.left_out.extend(self.left_out(facts.brain.is_some()));
+        carrier.runtime_version.clone_from(&facts.version);
         carrier.outcome.left_out.extend(shared_files::left_out(agent, options));
 
         let prose = Prose::read(RUNTIME, &carried, &mut carrier, &persona_place);
@@ -147,7 +150,7 @@ impl OpenAgent for ReadWorkspace {
         }
         let name = name(agent, identity.as_ref(), &prose);
         let mut info = AgentInfo::new(opened.agent_id, &name, RUNTIME);
-        info.source_runtime_version.clone_from(&agent.version);
+        info.source_runtime_version.clone_from(&facts.version);
         let parts = ReadingParts {
             agent: info,
             hints: facts.hints,
@@ -301,9 +304,14 @@ fn identity(
     options: &ReadOptions<'_>,
 ) -> Option<Identity> {
     let agent = home.opened.agent_id;
-    let Some(document) = document(home, facts, carrier) else {
-        return prose.identity(agent, options.earlier);
+    let of_prose = || {
+        let mut identity = prose.identity(agent, None)?;
+        if facts.is_openclaw {
+            identity.source_format = Some(OPENCLAW_FORMAT.to_owned());
+        }
+        Some(persona::versioned(identity, options.earlier))
     };
+    let Some(document) = document(home, facts, carrier) else { return of_prose() };
     let structured = aieos::structured(&document.text);
     let raw = serde_json::from_str::<Opaque>(document.text.trim());
     let (Some(mut structured), Ok(raw)) = (structured, raw) else {
@@ -311,7 +319,7 @@ fn identity(
             let message = "is no AIEOS document; the persona is that of the Markdown files";
             carrier.outcome.warn("aieos_invalid", document.name.as_bytes(), message);
         }
-        return prose.identity(agent, options.earlier);
+        return of_prose();
     };
     let mut identity = prose.identity(agent, None).unwrap_or_else(|| Identity {
         id: ids::item(agent, "identity"),

@@ -94,6 +94,8 @@ struct RowTally {
 pub(super) struct Model {
     /// `provider/model`.
     pub(super) name: String,
+    /// The provider, where it is known.
+    provider: Option<String>,
     pub(super) dimensions: Option<u64>,
     /// Who says so, if not the database.
     pub(super) hearsay: Option<&'static str>,
@@ -112,14 +114,22 @@ impl Model {
         let name = |provider: &str, model: &str| format!("{provider}/{model}");
         match (provider, model, settings) {
             (Some(provider), Some(model), _) => {
-                Self { name: name(provider, model), dimensions, hearsay: None }
+                let provider_name = Some(provider.to_owned());
+                let name = name(provider, model);
+                Self { name, provider: provider_name, dimensions, hearsay: None }
             }
             (_, _, Some(it)) if known(&&*it.provider) && known(&&*it.model) => Self {
                 name: name(&it.provider, &it.model),
+                provider: Some(it.provider.clone()),
                 dimensions: dimensions.or(it.dimensions),
                 hearsay: Some(CONFIG),
             },
-            _ => Self { name: name("unknown", "unknown"), dimensions, hearsay: Some("unknown") },
+            _ => Self {
+                name: name("unknown", "unknown"),
+                provider: None,
+                dimensions,
+                hearsay: Some("unknown"),
+            },
         }
     }
 }
@@ -324,6 +334,8 @@ impl<'a> RowReader<'a> {
         record.raw_source_format = Opaque::new(&raw).ok();
         record.embeddings.extend(vector.map(|vector| Embedding {
             model: self.model.name.clone(),
+            // The name before the slash, on its own: a model's name may have slashes, too.
+            provider: self.model.provider.clone(),
             dimensions: vector.len() as u64,
             vector,
             computed_at,
@@ -517,7 +529,7 @@ fn memory_type(kind: &Value, category: Option<&str>) -> MemoryType {
     }
     match category {
         Some("daily" | "conversation") => MemoryType::Episodic,
-        Some("procedural") => MemoryType::Procedural,
+        Some("procedural" | "custom:procedural") => MemoryType::Procedural,
         _ => MemoryType::Semantic,
     }
 }

@@ -49,6 +49,12 @@ pub(crate) const KNOWN: [(&str, &str); 16] = [
 pub(crate) const NEEDED: [&str; 8] =
     ["id", "key", "content", "category", "embedding", "created_at", "updated_at", "session_id"];
 
+/// The columns without which a database of the first documents is not changed. It states one time
+/// for a row, and has no session.
+pub(crate) const NEEDED_WITH_TIMESTAMP: [&str; 5] = ["id", "key", "content", "category", TIMESTAMP];
+/// The time of a row in a database of the first documents.
+pub(crate) const TIMESTAMP: &str = "timestamp";
+
 /// The agents that share a database.
 const AGENTS: &str = "CREATE TABLE IF NOT EXISTS agents (
     id          TEXT PRIMARY KEY,

@@ -122,7 +122,7 @@ impl SearchAgents for ZeroClaw {
                     unreadable: read.counts.undecodable + read.skipped.unreadable,
                 })
             }
-            StoreKind::Facts => Ok(UnsearchedCounts::default()),
+            StoreKind::Facts | StoreKind::Memories => Ok(UnsearchedCounts::default()),
         }
     }
 

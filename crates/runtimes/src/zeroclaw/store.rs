@@ -25,6 +25,7 @@ use self::target::{
     AGENT_ID, ExistingRows, ExistingStore, IdDigest, KnownRow, cell_digest, content_digest,
     id_digest, leftover,
 };
+use super::config::{Config, EmbeddingSettings};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME};
 use super::{
     brain::DESCRIPTION, brain::Description, keys::Keys, rows::raw_of, schema::KNOWN, schema::SCHEMA,
@@ -44,6 +45,8 @@ const MAX_COLUMNS: usize = 200;
 const MAX_ALIKE: usize = 64;
 /// The suffix of the key of a row that was put beside another one.
 const IMPORTED: &str = "__imported";
+/// The length of vectors that the runtime assumes when its configuration names none.
+const USUAL_DIMENSIONS: u64 = 1_536;
 /// The most names that a note lists.
 const MAX_NAMED: usize = 20;
 
@@ -85,8 +88,17 @@ pub(super) fn plan(
     let wants_agents = !matches!(target.generation, Some("workspace" | "seed"));
     let is_described = described.is_some();
     let described = described.unwrap_or_default();
-    let mut change =
-        RowsChange::new(path, &target.alias, source, &described, &present, wants_agents);
+    let config = target.config.as_ref().and_then(|file| Config::of(file).ok());
+    let configured = config.as_deref().and_then(Config::embedding);
+    let mut change = RowsChange::new(
+        path,
+        &target.alias,
+        source,
+        &described,
+        &present,
+        wants_agents,
+        configured.as_ref(),
+    );
     change.shared.superseded = first.superseded;
     change.shared.in_files = records.in_files;
     let mut planner = RowPlanner {
@@ -205,6 +217,7 @@ impl RowsChange {
         described: &Description,
         present: &ExistingStore,
         wants_agents: bool,
+        configured: Option<&EmbeddingSettings>,
     ) -> Self {
         let target = &present.target;
         let (layout, columns) = if present.has_table {
@@ -223,6 +236,8 @@ impl RowsChange {
             described.meta.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let takes_meta = is_empty && meta.is_empty();
         let model = model_of(if takes_meta { &brought } else { meta });
+        // A database that does not name its model has that of the configuration.
+        let model = model.or_else(|| configured.filter(|_| meta.is_empty()).map(model_in));
         // Unknown models must not be treated as equal.
         let is_same = model == model_of(&brought) && (is_empty || model.is_some());
         let keeps_vectors = takes_meta || is_same;
@@ -294,6 +309,12 @@ fn model_of(meta: &[(String, String)]) -> Option<(String, u64)> {
     let find = |name: &str| meta.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let (provider, model) = (find("embedding_provider")?, find("embedding_model")?);
     Some((format!("{provider}/{model}"), find("embedding_dimensions")?.parse().ok()?))
+}
+
+/// Returns the model that a configuration names, in the same form.
+fn model_in(settings: &EmbeddingSettings) -> (String, u64) {
+    let name = format!("{}/{}", settings.provider, settings.model);
+    (name, settings.dimensions.unwrap_or(USUAL_DIMENSIONS))
 }
 
 /// Keeps the columns of a table, and adds those that the runtime would add.
@@ -382,6 +403,7 @@ struct RowPlanner<'a> {
 
 impl<'a> RowPlanner<'a> {
     fn take(&mut self, change: &mut RowsChange, record: &Record, changed: bool) {
+        let mut header = None;
         let (action, link) = match change.shared.entry(record, changed) {
             Err(reason) => {
                 *self.counts.no_row.entry(reason).or_default() += 1;
@@ -390,13 +412,18 @@ impl<'a> RowPlanner<'a> {
                 let part = || LinkPart::new(file, name_of(record).as_deref(), &record.content);
                 (RowAction::Nothing, (reason == NoRow::InFile).then(part))
             }
-            Ok(entry) => self.decide(change, record.id, entry),
+            Ok(mut entry) => {
+                header = entry.header.take();
+                self.decide(change, record.id, entry)
+            }
         };
         if !matches!(action, RowAction::Nothing) {
             change.writes += 1;
         }
         change.steps.push(RowStep { record: record.id, action });
-        self.links.push(Link::new(record.id, link.into_iter().collect()));
+        let mut link = Link::new(record.id, link.into_iter().collect());
+        link.places.added.extend(header);
+        self.links.push(link);
     }
 
     fn decide(

@@ -5,10 +5,17 @@
 //! names the requested model and its dimensions, and the vectors have that length.
 
 use super::brain::{Brain, MemoryRow, position_of};
-use super::config::Config;
+use super::config::{Config, EmbeddingSettings};
+use super::credentials::embedding_key;
 use super::rows::{CONFIG, Model, vector_of};
 use super::searchable::aliases;
-use crate::kit::{DatabaseError, FoundAgent, Machine, ReadError, Value, VectorOf, WantedModel};
+use crate::kit::{
+    DatabaseError, FoundAgent, Machine, ReadError, RowEmbedder, RowVectors, Value, VectorOf,
+    WantedModel,
+};
+
+/// Where OpenRouter is.
+const OPENROUTER: &str = "https://openrouter.ai/api/v1";
 
 /// Yields vectors of a model; those of all agents if `agent` has no name.
 pub(super) fn read(
@@ -45,6 +52,26 @@ pub(super) fn read(
         each.map_err(failed)?;
     }
     Ok(())
+}
+
+/// Returns how the runtime makes the vectors of new rows: with the service that its settings name.
+/// It takes a provider that it does not know for none.
+pub(super) fn row_vectors(agent: &FoundAgent) -> RowVectors {
+    let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
+    let Some(config) = config else { return RowVectors::None };
+    let Some(EmbeddingSettings { provider, model, dimensions }) = config.embedding() else {
+        return RowVectors::None;
+    };
+    let url = match (provider.as_str(), provider.strip_prefix("custom:")) {
+        ("openai", _) => None,
+        ("openrouter", _) => Some(OPENROUTER.to_owned()),
+        (_, Some(url)) => Some(url.trim().to_owned()),
+        // The name of an entry of the configuration.
+        (name, None) if name.contains('.') => return RowVectors::ByRuntime,
+        _ => return RowVectors::None,
+    };
+    let key = embedding_key(agent, &config, &provider);
+    RowVectors::Service(RowEmbedder { provider, model, dimensions, url, key })
 }
 
 fn is_wanted(model: &Model, wanted: &WantedModel<'_>) -> bool {

@@ -82,6 +82,7 @@ fn embedding() -> BoxedStrategy<Embedding> {
     let number = prop_oneof![1 => odd, 3 => POSITIVE | NEGATIVE | NORMAL | SUBNORMAL | ZERO];
     let embedding = build!(Embedding {
         model: text().prop_map(|name| format!("provider/{name}")),
+        provider: maybe(text()),
         dimensions: Just(0),
         vector: vec(number, 1..12),
         computed_at: moment(),

@@ -85,7 +85,9 @@ impl DocumentSource for StoreSource {
     ) -> Result<(), SourceError> {
         let Self { runtime, machine, agent, private, .. } = self;
         match self.store.kind {
-            StoreKind::Rows => vectors::of_agent(runtime, machine, agent, *private, identity, each),
+            StoreKind::Rows | StoreKind::Memories => {
+                vectors::of_agent(runtime, machine, agent, *private, identity, each)
+            }
             StoreKind::Facts | StoreKind::Sessions => Ok(()),
         }
     }

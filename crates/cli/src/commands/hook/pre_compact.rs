@@ -15,9 +15,12 @@ use crate::output::{BOLD, GOOD, ODD, Report, bytes, count, safe};
 /// Answers with JSON: `flush` says whether the agent should now save what it must still know, and
 /// `prompt` and `system_prompt` are what to ask it. A flush is due when the next request comes
 /// near the end of the context window (the window less a reserve of 20,000 tokens and 4,000 more,
-/// less of a small window), or when the transcript has 2 MiB; once in each compaction cycle of a
-/// session, which is tracked. With --direct a chat model is asked instead of the agent, and what
-/// it lists is added to today's log, or as rows of the category daily to a database.
+/// less of a window that is smaller than both), or when the transcript has 2 MiB; once in each
+/// compaction cycle of a session, which is tracked. A PreCompact hook on stdin, or --compacting,
+/// needs no threshold: the conversation is being compacted. With --direct a chat model is asked
+/// instead of the agent, and what it lists is added to today's log, or as rows of the category
+/// daily to a database; without a chat model, the last 40 messages are saved in the note of the
+/// session, as `hook session-end` does. Sub-agents, jobs and heartbeats save nothing.
 #[derive(Args, Debug)]
 pub(crate) struct PreCompactArgs {
     #[command(flatten)]
@@ -39,15 +42,24 @@ pub(crate) struct PreCompactArgs {
     #[arg(long, value_name = "N")]
     compaction_count: Option<u64>,
 
+    /// The conversation is being compacted now: flush whatever its length
+    #[arg(long)]
+    compacting: bool,
+
     /// It is a heartbeat, in which nothing is said: never flush
     #[arg(long)]
     heartbeat: bool,
+
+    /// The model is a program that is called by its command, with a memory of its own: never flush
+    #[arg(long)]
+    cli_provider: bool,
 
     /// The workspace must not be written to: never flush
     #[arg(long)]
     read_only: bool,
 
-    /// Ask the chat model that is named or configured, and add what it lists to today's log
+    /// Ask the chat model that is named or configured, and add what it lists to today's log;
+    /// without a chat model, save the last messages in the note of the session
     #[arg(long)]
     direct: bool,
 
@@ -76,7 +88,9 @@ impl PreCompactArgs {
             context_window: self.context_window,
             tokens: self.tokens,
             compaction_count: self.compaction_count,
+            compacting: self.compacting,
             heartbeat: self.heartbeat,
+            cli_provider: self.cli_provider,
             read_only: self.read_only,
             flush_by: if self.direct { FlushBy::ChatModel } else { FlushBy::Agent },
             chat: self.chat.choice(),
@@ -100,6 +114,9 @@ impl Report for PreCompactReport {
                 let number = count(direct.suspicious, "entry");
                 writeln!(out, "{ODD}left out:{ODD:#} {number} that looked like an attack")?;
             }
+        }
+        if let Some(note) = &self.note {
+            note.write_human(out)?;
         }
         match &self.prompt {
             Some(prompt) => writeln!(out, "\n{prompt}"),

@@ -8,7 +8,7 @@ use anemone_memory::NoteForm;
 use clap::Args;
 
 use super::conversation::{ConversationArgs, ZoneArgs};
-use crate::args::{ChatArgs, MemoryArgs};
+use crate::args::{ChatArgs, MemoryArgs, one_of};
 use crate::output::{BOLD, GOOD, Report, count, safe, write_notes};
 
 /// Note the end of a session in a separate file
@@ -19,9 +19,11 @@ use crate::output::{BOLD, GOOD, Report, count, safe, write_notes};
 /// that programs put in, sections between <private> and </private>, and questions that nobody
 /// answered are left out; secrets are replaced.
 ///
-/// No note is written of a session that a program held (`claude -p`), in which the user said only
-/// one thing or only asked, or whose statements are all in the memory already; --always writes it
-/// anyway. A session has one note: when it goes on, its note is updated. An agent that remembers
+/// Without a name of the conversation, on the command line or on stdin, it is the one that the agent
+/// had last. No note is written of a session that a program held (`claude -p`), in which the user
+/// said only one thing or only asked, or whose statements are all in the memory already; --always
+/// writes it anyway. Sessions of sub-agents, jobs and heartbeats never get one. A session has one
+/// note: when it goes on, its note is updated, in the form that it has. An agent that remembers
 /// in a database gets the note as a row of the category conversation, with the key
 /// session_ID.
 #[derive(Args, Debug)]
@@ -37,10 +39,10 @@ pub(crate) struct SessionEndArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=500))]
     messages: u32,
 
-    /// Whose form: gen-9 quotes texts and shows the user's time, gen-3 writes them plain and in UTC
-    #[arg(long, value_name = "FORM", default_value = "gen-9")]
-    #[arg(value_parser = ["gen-9", "gen-3"])]
-    form: String,
+    /// Whose form: gen-9 quotes texts and shows the user's time, gen-3 writes them plain and in UTC;
+    /// without it, that of the agent's runtime
+    #[arg(long, value_name = "FORM", value_parser = one_of(FORMS))]
+    form: Option<NoteForm>,
 
     /// Why the session ended by itself, such as daily or idle; noted instead of the channel
     #[arg(long, value_name = "WORD")]
@@ -61,6 +63,9 @@ pub(crate) struct SessionEndArgs {
     dry_run: bool,
 }
 
+const FORMS: [(&str, &str, NoteForm); 2] =
+    [("gen-9", "", NoteForm::Gen9), ("gen-3", "", NoteForm::Gen3)];
+
 impl SessionEndArgs {
     /// Whether stdin is not needed.
     pub(super) fn is_said(&self) -> bool {
@@ -73,7 +78,7 @@ impl SessionEndArgs {
             input,
             conversation: self.conversation.choice(),
             messages: self.messages,
-            form: if self.form == "gen-3" { NoteForm::Gen3 } else { NoteForm::Gen9 },
+            form: self.form,
             reason: self.reason.clone(),
             time_zone: self.zone.timezone.clone(),
             chat: self.chat.choice(),
@@ -103,6 +108,10 @@ impl Report for SessionEndReport {
             NoteStatus::Unchanged => {
                 writeln!(out, "unchanged: {BOLD}{path}{BOLD:#} has it already")
             }
+            NoteStatus::Subagent => writeln!(out, "no note: it is the session of a sub-agent"),
+            NoteStatus::Cron => writeln!(out, "no note: it is the session of a job"),
+            NoteStatus::Heartbeat => writeln!(out, "no note: it is a heartbeat"),
+            NoteStatus::Boot => writeln!(out, "no note: it is the start of the gateway"),
             NoteStatus::Scripted => writeln!(out, "no note: a program held this session"),
             NoteStatus::TooShort => writeln!(out, "no note: the session is too short"),
             NoteStatus::OnlyQuestions => writeln!(out, "no note: the user only asked questions"),

@@ -20,6 +20,18 @@ for (const question of questions) {
 console.log(JSON.stringify({ answers, warned }));
 "#;
 
+/// Calls the hooks that the plugin registers, and prints their names and what was warned of.
+const NOTE: &str = r#"
+const { keepNotes } = await import(process.argv[1]);
+const { settings, calls } = JSON.parse(process.argv[2]);
+const warned = [];
+const hooks = {};
+const on = (name, handler) => { hooks[name] = handler; };
+keepNotes({ logger: { warn: (message) => warned.push(message) }, on }, settings);
+for (const [name, event, context] of calls) await hooks[name](event, context);
+console.log(JSON.stringify({ hooks: Object.keys(hooks), warned }));
+"#;
+
 /// Returns a node that runs TypeScript, or prints that it was not found.
 #[expect(clippy::disallowed_methods, reason = "a test asks its own environment, once")]
 fn node() -> Option<PathBuf> {
@@ -42,13 +54,16 @@ fn node() -> Option<PathBuf> {
 }
 
 fn ask(environment: &TestEnvironment, sources: &[PathBuf], questions: &[Value]) -> Option<Value> {
+    let settings = json!({ "program": program(), "sources": sources, "timeoutMs": 30_000 });
+    run(environment, ASK, &json!({ "settings": settings, "questions": questions }))
+}
+
+fn run(environment: &TestEnvironment, script: &str, asked: &Value) -> Option<Value> {
     let plugin =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations/openclaw/plugin/index.ts");
-    let settings = json!({ "program": program(), "sources": sources, "timeoutMs": 30_000 });
-    let asked = json!({ "settings": settings, "questions": questions }).to_string();
     let mut command = assert_cmd::Command::new(node()?);
     command.current_dir(environment.path("")).env_clear().envs(environment.variables());
-    command.args(["--input-type=module", "-e", ASK]).arg(plugin).arg(asked);
+    command.args(["--input-type=module", "-e", script]).arg(plugin).arg(asked.to_string());
     let output = command.timeout(std::time::Duration::from_secs(120)).output().expect("it runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
@@ -61,6 +76,37 @@ fn sources(environment: &TestEnvironment, number: usize) -> Vec<PathBuf> {
         environment.path(format!("s{index}"))
     };
     (0..number).map(source).collect()
+}
+
+#[test]
+fn it_notes_a_conversation_that_is_reset_and_none_of_a_subagent() {
+    let environment = TestEnvironment::new();
+    environment.write_below("ws/MEMORY.md", "# Memory\n");
+    let line =
+        |text: &str| json!({ "type": "message", "message": { "role": "user", "content": text } });
+    let text = format!("{}\n{}\n", line("Remember that the gauge reads low."), line("It is red."));
+    environment.write_below("s1.jsonl", &text);
+    let event = json!({ "sessionFile": environment.path("s1.jsonl"), "reason": "new" });
+    let context = |key: &str| json!({ "workspaceDir": environment.path("ws"), "sessionKey": key, "sessionId": "s1" });
+    let calls = json!([
+        ["before_reset", event, context("agent:main:subagent:1")],
+        ["before_reset", event, {}],
+    ]);
+    let settings = json!({ "program": program(), "notes": true });
+    let asked = json!({ "settings": settings, "calls": calls });
+    let Some(said) = run(&environment, NOTE, &asked) else { return };
+    assert_eq!(said["hooks"], json!(["before_reset", "before_compaction"]));
+    assert_eq!(said["warned"], json!([]));
+    assert!(!environment.path("ws/memory").exists());
+    let calls = json!([
+        ["before_compaction", event, context("agent:main:main")],
+        ["before_reset", event, context("agent:main:main")],
+    ]);
+    let asked = json!({ "settings": settings, "calls": calls });
+    let said = run(&environment, NOTE, &asked).expect("node was there before");
+    assert_eq!(said["warned"], json!([]));
+    let notes: Vec<_> = fs_err::read_dir(environment.path("ws/memory")).unwrap().collect();
+    assert_eq!(notes.len(), 1, "one session has one note");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! The files themselves are the prose. Fields are only read from files that were filled in, because
 //! a new workspace holds templates.
 
+use std::ops::Range;
+
 use anemone_format::{
     AgentId, Capability, Identity, ItemId, Moment, Names, Nullable, Pairs, Portability,
     ProseIdentity, StructuredIdentity, SubAgent, SubAgentStatus, Unknown,
@@ -60,7 +62,27 @@ pub(crate) fn identity(
     })
 }
 
-/// Returns the agent's name, if it was given one.
+/// Words of the titles that describe a file and name nobody.
+const TITLE_WORDS: [&str; 12] = [
+    "soul",
+    "soul.md",
+    "who",
+    "persona",
+    "personality",
+    "identity",
+    "core",
+    "truths",
+    "values",
+    "principles",
+    "character",
+    "agent",
+];
+
+/// Words in the name of an agent, at most, where IDENTITY.md has another one.
+const MAX_NAME_WORDS: usize = 3;
+
+/// Returns the agent's name, if it was given one: the title of SOUL.md, unless it describes the
+/// file, as that of the template does, else what IDENTITY.md says.
 pub(crate) fn agent_name(files: &IdentityFiles<'_>) -> Option<String> {
     let given = files.identity.and_then(|text| {
         let page = Page::parse(text);
@@ -68,7 +90,13 @@ pub(crate) fn agent_name(files: &IdentityFiles<'_>) -> Option<String> {
         let name = fields.iter().find(|field| field.label.eq_ignore_ascii_case("name"))?;
         Some(name.value.to_owned())
     });
-    given.or_else(|| name_in_title(&Page::parse(files.soul?), "SOUL"))
+    let titled = files.soul.and_then(|soul| name_in_title(&Page::parse(soul), "SOUL"));
+    let (Some(given), Some(titled)) = (&given, &titled) else { return given.or(titled) };
+    let words = || titled.split([' ', ':', '-', '—', '–', ',']).filter(|word| !word.is_empty());
+    let bare = |word: &str| word.trim_end_matches("'s").trim_end_matches("’s").to_lowercase();
+    let describes = words().count() > MAX_NAME_WORDS
+        || words().any(|word| TITLE_WORDS.contains(&bare(word).as_str()));
+    Some(if describes { given } else { titled }.clone())
 }
 
 /// Returns whether two identities say the same, whatever their ids, versions and times.
@@ -165,38 +193,103 @@ fn split_needs(item: &str) -> (&str, Option<&str>) {
     found.map_or((item, None), |(before, needs)| (before, Some(needs)))
 }
 
-/// Reads the `## SubAgent: Name` sections.
-fn sub_agents(text: &str) -> Vec<SubAgent> {
+/// The name of a sub-agent that has none.
+const UNNAMED_SUB_AGENT: &str = "SubAgent";
+
+/// Reads the `## SubAgent` sections: `## SubAgent: Name`, and `## SubAgent` or `## SubAgents`
+/// without a name.
+pub(super) fn sub_agents(text: &str) -> Vec<SubAgent> {
     let page = Page::parse(text);
-    let named = page.chapters().filter_map(|(heading, body)| {
-        let name = sub_agent_name(&heading.text)?;
-        let description = page.slice(body).trim();
-        Some(SubAgent {
-            agent_id: Nullable(None),
-            name: name.to_owned(),
-            description: (!description.is_empty()).then(|| description.to_owned()),
-            capabilities: Vec::new(),
-            model_hints: None,
-            routing_hints: None,
-            status: SubAgentStatus::Active,
-            last_invoked_at: None,
-            performance_notes: None,
-            unknown: Unknown::default(),
-        })
-    });
-    named.collect()
+    let mut agents = Vec::new();
+    for (heading, body) in page.chapters() {
+        match sub_agent_heading(&heading.text) {
+            Some(SubAgentHeading::Named(name)) => agents.push(sub_agent(name, page.slice(body))),
+            Some(kind @ (SubAgentHeading::One | SubAgentHeading::Many)) => {
+                agents.extend(sub_agents_below(&page, body, &kind));
+            }
+            None => {}
+        }
+    }
+    agents
 }
 
-fn sub_agent_name(heading: &str) -> Option<&str> {
+/// Reads a section whose heading has no name: each third-level heading below it is one, else a
+/// `- name:` field, else, of several, each item of a list.
+fn sub_agents_below(
+    page: &Page<'_>,
+    body: Range<usize>,
+    heading: &SubAgentHeading<'_>,
+) -> Vec<SubAgent> {
+    let below = page.headings_in(body.clone(), 3).filter_map(|(heading, body)| {
+        let name = match sub_agent_heading(&heading.text) {
+            Some(SubAgentHeading::Named(name)) => name,
+            _ => heading.text.as_str(),
+        };
+        (!name.is_empty()).then(|| sub_agent(name, page.slice(body)))
+    });
+    let below: Vec<SubAgent> = below.collect();
+    if !below.is_empty() {
+        return below;
+    }
+    let fields = page.fields(body.clone());
+    if let Some(name) = fields.iter().find(|field| field.label.eq_ignore_ascii_case("name")) {
+        return vec![sub_agent(name.value, page.slice(body))];
+    }
+    if *heading == SubAgentHeading::Many {
+        let items = page.items(body).filter_map(capability);
+        let named = |item: Capability| {
+            sub_agent(&item.name, item.description.as_deref().unwrap_or_default())
+        };
+        return items.map(named).collect();
+    }
+    let text = page.slice(body);
+    let is_empty = text.trim().is_empty();
+    if is_empty { Vec::new() } else { vec![sub_agent(UNNAMED_SUB_AGENT, text)] }
+}
+
+fn sub_agent(name: &str, description: &str) -> SubAgent {
+    let description = description.trim();
+    SubAgent {
+        agent_id: Nullable(None),
+        name: name.to_owned(),
+        description: (!description.is_empty()).then(|| description.to_owned()),
+        capabilities: Vec::new(),
+        model_hints: None,
+        routing_hints: None,
+        status: SubAgentStatus::Active,
+        last_invoked_at: None,
+        performance_notes: None,
+        unknown: Unknown::default(),
+    }
+}
+
+/// A heading about sub-agents.
+#[derive(Debug, PartialEq, Eq)]
+enum SubAgentHeading<'a> {
+    /// It names one.
+    Named(&'a str),
+    /// `SubAgent`
+    One,
+    /// `SubAgents`
+    Many,
+}
+
+fn sub_agent_heading(heading: &str) -> Option<SubAgentHeading<'_>> {
     let rest = ["subagent", "sub-agent", "sub agent"].iter().find_map(|word| {
         let (head, rest) = heading.split_at_checked(word.len())?;
         head.eq_ignore_ascii_case(word).then_some(rest)
     })?;
-    // `SubAgents` is a title, not a name.
-    if !rest.starts_with([':', ' ', '-', '—', '–']) {
-        return None;
+    let (many, rest) = match rest.strip_prefix(['s', 'S']) {
+        Some(rest) => (true, rest),
+        None => (false, rest),
+    };
+    let name = rest.trim_start_matches([':', ' ', '-', '—', '–']).trim();
+    if name.is_empty() {
+        return Some(if many { SubAgentHeading::Many } else { SubAgentHeading::One });
     }
-    Some(rest.trim_start_matches([':', ' ', '-', '—', '–']).trim()).filter(|name| !name.is_empty())
+    // `SubAgentry` is another word, and what follows `SubAgents` is no name of one.
+    let is_named = !many && rest.starts_with([':', ' ', '-', '—', '–']);
+    is_named.then_some(SubAgentHeading::Named(name))
 }
 
 #[cfg(test)]
@@ -304,11 +397,26 @@ mod tests {
     }
 
     #[test]
-    fn the_name_comes_from_identity_then_from_the_soul() {
+    fn the_name_comes_from_the_soul_unless_its_title_describes_the_file() {
         let name =
             |soul, identity| agent_name(&IdentityFiles { soul, identity, ..Default::default() });
         assert_eq!(name(Some("# Clawdia\n"), None).as_deref(), Some("Clawdia"));
-        assert_eq!(name(Some("# Clawdia\n"), Some("- Name: Pinchy\n")).as_deref(), Some("Pinchy"));
+        // The seed's rule: the title of SOUL.md, where it is a name.
+        let pinchy = Some("- Name: Pinchy\n");
+        assert_eq!(name(Some("# Nova\n"), pinchy).as_deref(), Some("Nova"));
+        assert_eq!(name(Some("# Nova Prime\n\n# x\n"), pinchy).as_deref(), Some("Nova Prime"));
+        for title in [
+            "# SOUL.md - Who You Are",
+            "# Who You Are",
+            "# The Soul of a crab",
+            "# Pinchy's Soul",
+            "# Core Truths",
+            "# Persona",
+            "# Be kind to every single crab",
+            "",
+        ] {
+            assert_eq!(name(Some(title), pinchy).as_deref(), Some("Pinchy"), "{title}");
+        }
         assert_eq!(name(Some("# Clawdia\n"), Some(STOCK_IDENTITY)).as_deref(), Some("Clawdia"));
         assert_eq!(name(None, Some("- **Name:**\n  Pinchy\n")).as_deref(), Some("Pinchy"));
         assert_eq!(name(Some("```\n# No\n```\n"), None), None);
@@ -319,18 +427,47 @@ mod tests {
     #[test]
     fn sub_agent_headings_come_in_several_spellings() {
         for (heading, expected) in [
-            ("SubAgent: Researcher", Some("Researcher")),
-            ("SubAgent Researcher", Some("Researcher")),
-            ("sub-agent: Code Reviewer", Some("Code Reviewer")),
-            ("SUBAGENT — X", Some("X")),
-            ("SubAgents", None),
-            ("SubAgent:", None),
+            ("SubAgent: Researcher", Some(SubAgentHeading::Named("Researcher"))),
+            ("SubAgent Researcher", Some(SubAgentHeading::Named("Researcher"))),
+            ("sub-agent: Code Reviewer", Some(SubAgentHeading::Named("Code Reviewer"))),
+            ("SUBAGENT — X", Some(SubAgentHeading::Named("X"))),
+            ("SubAgents", Some(SubAgentHeading::Many)),
+            ("Sub-agents:", Some(SubAgentHeading::Many)),
+            ("SubAgent", Some(SubAgentHeading::One)),
+            ("SubAgent:", Some(SubAgentHeading::One)),
+            ("SubAgents and tools", None),
+            ("SubAgentry", None),
             ("Sub", None),
             ("日本語サブ", None),
         ] {
-            assert_eq!(sub_agent_name(heading), expected, "{heading}");
+            assert_eq!(sub_agent_heading(heading), expected, "{heading}");
         }
         assert!(sub_agents("```\n## SubAgent: No\n```\n> ## SubAgent: No\n").is_empty());
+    }
+
+    #[test]
+    fn a_section_without_a_name_has_its_sub_agents_below() {
+        let read = |text: &str| -> Vec<(String, String)> {
+            let agents = sub_agents(text).into_iter();
+            agents.map(|one| (one.name, one.description.unwrap_or_default())).collect()
+        };
+        let one = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        assert_eq!(
+            read(
+                "## SubAgent\n\n### Scout\n\nLooks.\n\n#### How\n\nFar.\n\n### Cook\n\n## Tools\n\n### No\n"
+            ),
+            [one("Scout", "Looks.\n\n#### How\n\nFar."), one("Cook", "")]
+        );
+        assert_eq!(
+            read("## SubAgent\r\n\r\n- **Name:** Scout\r\n- Task: looks\r\n"),
+            [one("Scout", "- **Name:** Scout\r\n- Task: looks")]
+        );
+        assert_eq!(read("## SubAgent\n\nLooks around.\n"), [one("SubAgent", "Looks around.")]);
+        assert_eq!(
+            read("## SubAgents\n\n- **Scout**: looks\n- Cook\n"),
+            [one("Scout", "looks"), one("Cook", "")]
+        );
+        assert_eq!(read("## SubAgents\n\nNobody yet.\n\n## SubAgent\n"), []);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use anemone_format::{
 use super::identity::name_in_title;
 use crate::kit::ids;
 use anemone_markdown::{LabelledItem, Page};
+use serde_json::Value;
 
 /// Makes one human of each file; `others` are `users/<profile id>/USER.md`.
 ///
@@ -81,9 +82,14 @@ fn structured(text: &str) -> Option<StructuredProfile> {
         ..CommunicationPreferences::default()
     };
     let mut work = ChapterFields::in_chapter(&page, &["work", "work context"]);
+    let (role, company) = (work.take(&["role"]), work.take(&["company"]));
+    let said = match (&role, &company) {
+        (None, None) => work.take_position(),
+        _ => (None, None),
+    };
     let work_context = WorkContext {
-        role: work.take(&["role"]),
-        company: work.take(&["company"]),
+        role: role.or(said.0),
+        company: company.or(said.1),
         projects: projects(work.take(&["project", "projects"])),
         ..WorkContext::default()
     };
@@ -92,7 +98,7 @@ fn structured(text: &str) -> Option<StructuredProfile> {
 
     let structured = StructuredProfile {
         name: first(&all, &["name"]).or_else(|| name_in_title(&page, "USER")),
-        timezone: zone_in_chapter(&page).or_else(|| first(&all, &["timezone"])),
+        timezone: zone_in_chapter(&page).or_else(|| first(&all, &["timezone", "time_zone"])),
         locale: first(&all, &["locale", "language"]),
         communication_preferences: unless_default(communication),
         work_context: unless_default(work_context),
@@ -111,6 +117,15 @@ fn first(fields: &[LabelledItem<'_>], labels: &[&str]) -> Option<String> {
     Some(found.value.to_owned())
 }
 
+/// Whether what is before a colon is the label of a field rather than a part of a sentence.
+fn is_label(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty()
+        && text.split_whitespace().count() <= 3
+        && !text.ends_with("http")
+        && !text.ends_with("https")
+}
+
 /// `Response length` and `response_length` are the same key.
 fn key(label: &str) -> String {
     label.to_lowercase().replace([' ', '-'], "_")
@@ -122,47 +137,134 @@ fn projects(value: Option<String>) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Reads the first zone such as `Europe/Berlin` below `## Timezone`.
+/// Reads the first zone such as `Europe/Berlin` below `## Timezone`, else what is said there, such
+/// as `UTC+2`.
 fn zone_in_chapter(page: &Page<'_>) -> Option<String> {
     let chapter = |(heading, _): &(&anemone_markdown::Heading, _)| {
         matches!(key(&heading.text).as_str(), "timezone" | "time_zone")
     };
     let (_, range) = page.chapters().find(chapter)?;
-    page.slice(range).split_whitespace().find_map(|word| {
+    let named = page.slice(range.clone()).split_whitespace().find_map(|word| {
         let zone = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         let zone_like = zone.contains('/')
             && zone.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_+-".contains(&b));
         zone_like.then(|| zone.to_owned())
-    })
+    });
+    let said = || {
+        let said = page.statements(range).into_iter().next()?;
+        let value = match said.split_once(':') {
+            Some((label, value)) if matches!(&*key(label.trim()), "timezone" | "time_zone") => {
+                value
+            }
+            _ => &said,
+        };
+        let value = value.trim().trim_end_matches('.');
+        (!value.is_empty() && value.chars().count() <= MAX_ZONE_CHARS).then(|| value.to_owned())
+    };
+    named.or_else(said)
 }
 
-/// The fields of a chapter, by key.
-struct ChapterFields(BTreeMap<String, String>);
+/// Reads `Staff engineer at Acme` and `I work at Acme as a staff engineer`: role and company.
+fn position(statement: &str) -> Option<(Option<&str>, &str)> {
+    let said = statement.trim_end_matches(['.', '!']);
+    let after = |prefixes: &[&str], text: &str| -> Option<usize> {
+        let starts = |prefix: &&&str| {
+            text.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
+        };
+        prefixes.iter().find(starts).map(|prefix| prefix.len())
+    };
+    // A clause of its own is about something else.
+    if said.chars().count() > MAX_POSITION_CHARS || said.contains([',', ';', ':', '.', '?']) {
+        return None;
+    }
+    let articles = ["a ", "an ", "the "];
+    let works = ["works at ", "works for ", "i work at ", "i work for ", "employed at "];
+    let (role, company) = if let Some(at) = after(&works, said) {
+        match said[at..].split_once(" as ") {
+            Some((company, role)) => (Some(role), company),
+            None => (None, &said[at..]),
+        }
+    } else {
+        let is = after(&["i am ", "i'm ", "i’m ", "works as ", "i work as "], said).unwrap_or(0);
+        let (role, company) = said[is..].split_once(" at ")?;
+        (Some(role), company)
+    };
+    let role = role.map(|role| role[after(&articles, role).unwrap_or(0)..].trim());
+    let company = company.trim();
+    let is_name = company.starts_with(|c: char| !c.is_lowercase());
+    let is_role = role.is_none_or(|role| !role.is_empty() && role.split(' ').count() <= 5);
+    (is_name && is_role && !company.is_empty()).then_some((role, company))
+}
+
+/// Longer texts name no zone.
+const MAX_ZONE_CHARS: usize = 60;
+/// Longer texts name no position.
+const MAX_POSITION_CHARS: usize = 80;
+/// The key of what is said in free sentences.
+const NOTES: &str = "notes";
+
+/// What a chapter says: its fields by key, and its free sentences.
+struct ChapterFields {
+    fields: BTreeMap<String, String>,
+    notes: Vec<String>,
+}
 
 impl ChapterFields {
     fn in_chapter(page: &Page<'_>, titles: &[&str]) -> Self {
         let chapters = page
             .chapters()
             .filter(|(heading, _)| titles.contains(&heading.text.to_lowercase().as_str()));
-        let fields = chapters.flat_map(|(_, range)| page.fields(range));
-        Self(fields.map(|field| (key(field.label), field.value.to_owned())).collect())
+        let mut read = Self { fields: BTreeMap::new(), notes: Vec::new() };
+        for (_, range) in chapters {
+            let fields = page.fields(range.clone());
+            read.fields
+                .extend(fields.iter().map(|field| (key(field.label), field.value.to_owned())));
+            for statement in page.statements(range) {
+                match statement.split_once(':').filter(|(label, _)| is_label(label)) {
+                    // Empty labels are those of a template.
+                    Some((label, value)) if !value.trim().is_empty() => {
+                        let value = value.trim().to_owned();
+                        read.fields.entry(key(label.trim())).or_insert(value);
+                    }
+                    Some(_) => {}
+                    None => read.notes.push(statement),
+                }
+            }
+        }
+        read
     }
 
     fn take(&mut self, keys: &[&str]) -> Option<String> {
-        keys.iter().filter_map(|key| self.0.remove(*key)).next()
+        keys.iter().filter_map(|key| self.fields.remove(*key)).next()
+    }
+
+    /// Takes the first sentence that says what somebody does, and where.
+    fn take_position(&mut self) -> (Option<String>, Option<String>) {
+        let found = self.notes.iter().enumerate().find_map(|(at, note)| {
+            let (role, company) = position(note)?;
+            Some((at, role.map(str::to_owned), company.to_owned()))
+        });
+        let Some((at, role, company)) = found else { return (None, None) };
+        self.notes.remove(at);
+        (role, Some(company))
     }
 
     /// Keeps what has no field of its own.
     fn keep(
         mut self,
         name: &'static str,
-        custom: &mut BTreeMap<&'static str, BTreeMap<String, String>>,
+        custom: &mut BTreeMap<&'static str, BTreeMap<String, Value>>,
     ) {
-        for elsewhere in ["name", "timezone", "locale", "language"] {
-            self.0.remove(elsewhere);
+        for elsewhere in ["name", "timezone", "time_zone", "locale", "language"] {
+            self.fields.remove(elsewhere);
         }
-        if !self.0.is_empty() {
-            custom.insert(name, self.0);
+        let mut kept: BTreeMap<String, Value> =
+            self.fields.into_iter().map(|(key, value)| (key, Value::String(value))).collect();
+        if !self.notes.is_empty() {
+            kept.insert(NOTES.to_owned(), self.notes.into());
+        }
+        if !kept.is_empty() {
+            custom.insert(name, kept);
         }
     }
 }
@@ -215,6 +317,57 @@ mod tests {
             structured.custom_fields.unwrap().as_str(),
             r#"{"preferences":{"editor":"vim"},"work":{"team":"core"}}"#
         );
+    }
+
+    #[test]
+    fn free_sentences_are_read_too() {
+        let text = "## Preferences\n\n- likes dark mode\n- Tone: dry\n\nPlain words,\nshort ones.\n\n## Work\n\nStaff engineer at Acme\n\nOn call on Fridays.\n\n## Timezone\n\nUTC+2\n";
+        for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+            let found = structured(&text).unwrap();
+            assert_eq!(found.timezone.as_deref(), Some("UTC+2"));
+            let work = found.work_context.unwrap();
+            assert_eq!(work.role.as_deref(), Some("Staff engineer"));
+            assert_eq!(work.company.as_deref(), Some("Acme"));
+            assert_eq!(found.communication_preferences.unwrap().tone.as_deref(), Some("dry"));
+            assert_eq!(
+                found.custom_fields.unwrap().as_str(),
+                r#"{"preferences":{"notes":["likes dark mode","Plain words, short ones."]},"work":{"notes":["On call on Fridays."]}}"#
+            );
+        }
+    }
+
+    #[test]
+    fn a_position_is_a_role_and_a_company() {
+        for (said, expected) in [
+            ("Staff engineer at Acme", Some((Some("Staff engineer"), "Acme"))),
+            ("I'm a nurse at St Mary", Some((Some("nurse"), "St Mary"))),
+            ("I work at Acme as an engineer.", Some((Some("engineer"), "Acme"))),
+            ("Works for 3M", Some((None, "3M"))),
+            ("Researcher at 東京大学", Some((Some("Researcher"), "東京大学"))),
+            ("Prefers to meet at noon", None),
+            ("The crab that lives in the house at Acme", None),
+            ("Left early, at Acme", None),
+            ("At Acme", None),
+            ("", None),
+        ] {
+            assert_eq!(position(said), expected, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_zone_is_what_is_said_of_it() {
+        for (said, expected) in [
+            ("UTC+2", Some("UTC+2")),
+            ("- GMT-05:30.", Some("GMT-05:30")),
+            ("CET, so Europe/Berlin", Some("Europe/Berlin")),
+            ("Timezone: Pacific Time", Some("Pacific Time")),
+            ("_(where do they live?)_", None),
+            ("", None),
+        ] {
+            let text = format!("# USER\n\n## Timezone\n\n{said}\n");
+            let found = structured(&text).and_then(|found| found.timezone);
+            assert_eq!(found.as_deref(), expected, "{said}");
+        }
     }
 
     #[test]

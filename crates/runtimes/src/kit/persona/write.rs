@@ -1,14 +1,14 @@
 //! Generates the files of a persona from an identity.
 
+use std::collections::HashSet;
 use std::io;
 
 use anemone_format::{
     Capability, Identity, Moment, Principal, SnapshotSource, StructuredIdentity, StructuredProfile,
     SubAgent,
 };
-use anemone_markdown::atx_heading;
 
-use super::identity::CUSTOM_BLOCKS;
+use super::identity::{CUSTOM_BLOCKS, sub_agents as sub_agents_in};
 use crate::kit::{NotRestoredKind, PlanBuilder};
 
 /// Makes the files that say who the agent is and whom it works for.
@@ -49,8 +49,11 @@ fn write_identity(identity: &Identity, draft: &mut PlanBuilder) -> Vec<(String, 
         files.push(("IDENTITY.md", identity_card(structured)));
     }
     let sub_agents = structured.map_or(&[][..], |structured| &structured.sub_agents);
-    let missing =
-        sub_agents.iter().filter(|agent| !names_sub_agent(instructions.as_deref(), agent));
+    let named: HashSet<String> = sub_agents_in(instructions.as_deref().unwrap_or_default())
+        .iter()
+        .map(|agent| one_line(&agent.name))
+        .collect();
+    let missing = sub_agents.iter().filter(|agent| !named.contains(&one_line(&agent.name)));
     let sections: Vec<String> = missing.map(sub_agent_section).collect();
     if !sections.is_empty() || instructions.is_some() {
         let mut text = instructions.unwrap_or_default();
@@ -84,16 +87,6 @@ pub(crate) fn brief_line(text: &str) -> String {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,
     }
-}
-
-fn names_sub_agent(instructions: Option<&str>, agent: &SubAgent) -> bool {
-    let name = one_line(&agent.name);
-    instructions.unwrap_or_default().lines().any(|line| {
-        atx_heading(line.trim())
-            .filter(|(level, _)| *level == 2)
-            .and_then(|(_, title)| title.strip_prefix("SubAgent"))
-            .is_some_and(|rest| rest.trim_start_matches(':').trim() == name)
-    })
 }
 
 fn sub_agent_section(agent: &SubAgent) -> String {

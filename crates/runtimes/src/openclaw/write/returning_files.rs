@@ -12,6 +12,7 @@ use anemone_format::{
 };
 
 use super::records::{PageDraft, PageEntry, PageWriter, changed_at, file_of, heading_end};
+use super::store_folder::{self, StoreFate};
 use super::{FilePlaces, one_line, split_records, split_records::cut};
 use crate::kit::{
     FoundAgent, LinkPart, MAX_TEXT_BYTES, Machine, NotRestored, NotRestoredKind, PlacedFile,
@@ -19,6 +20,7 @@ use crate::kit::{
     SIDECAR, Warning, brief_line, digest_of, each_record, is_in_sidecar, keep_newest, name_of,
     spelled,
 };
+use crate::openclaw::lancedb::is_of_store;
 use crate::openclaw::{RUNTIME, layout::FACTS, layout::MemoryKind};
 
 /// Records that are named one by one, at most.
@@ -61,6 +63,7 @@ pub(super) fn put_back(
     source: &dyn SnapshotSource,
     returned: &ReturningSnapshot<'_>,
     target: &FoundAgent,
+    store: StoreFate,
     draft: &mut PlanBuilder,
 ) -> Result<(), PlanError> {
     let mut back = ReturnPlanner {
@@ -75,6 +78,7 @@ pub(super) fn put_back(
         unwritten: BTreeSet::new(),
         unknown_files: 0,
         has_files: false,
+        store,
     };
     back.look_at_files();
     if !back.has_files {
@@ -110,6 +114,8 @@ struct ReturnPlanner<'a> {
     /// Whether the snapshot has files of this runtime; otherwise they are generated from its
     /// records.
     has_files: bool,
+    /// What becomes of the store of memories beside the workspace.
+    store: StoreFate,
 }
 
 impl ReturnPlanner<'_> {
@@ -194,6 +200,11 @@ impl ReturnPlanner<'_> {
                     self.pages.lost.deleted += 1;
                 } else if self.files.contains_key(file) || file == FACTS {
                     self.pages.records += 1;
+                } else if is_of_store(record.source.origin_file.as_deref()) {
+                    // Those in the store were counted with it.
+                    if self.store == StoreFate::Absent {
+                        return self.pages.take(record, file_of(record));
+                    }
                 } else if record.namespace == SESSION {
                     self.pages.lost.session += 1;
                 } else {
@@ -322,6 +333,9 @@ impl ReturnPlanner<'_> {
         let is_patched =
             |path: &[u8]| std::str::from_utf8(path).is_ok_and(|path| patched.contains(path));
         for (index, file) in self.returned.files().iter().enumerate() {
+            if store_folder::is_store_file(file) {
+                continue;
+            }
             let foreign = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
             if foreign || file.root == FileRoot::Other {
                 let reason = "the snapshot does not say where it belongs";
@@ -401,7 +415,8 @@ impl ReturnPlanner<'_> {
             let is_other = matches!(&file.root, FileRoot::Raw(runtime) if runtime != RUNTIME);
             let is_ours = is_in_sidecar(&file.path);
             let is_known = aside.contains(&index) || placed.contains(&spelled(&file.path));
-            (is_other && !is_ours && !is_known).then_some(index)
+            let is_of_store = store_folder::is_store_file(file);
+            (is_other && !is_ours && !is_known && !is_of_store).then_some(index)
         }));
         // The sidecar refers to the other runtime's records.
         let mut links: BTreeMap<RecordId, RecordPlaces> = BTreeMap::new();
@@ -501,15 +516,16 @@ fn replaced_row(old: &str, new: &str, ended: Option<&'static str>, first: bool) 
     [&head.concat(), "| ", &cells, " |", end, &tail.concat()].concat()
 }
 
-/// Returns which line of a piece of a table is its row. The first piece begins with the table's
-/// header.
+/// Returns which line of a piece of a table is its row. The first piece of a table begins with what
+/// precedes the row, the header included.
 fn row_of(lines: &[&str], first: bool) -> Option<usize> {
     let is_rule = |line: &&str| {
         line.contains('-')
             && line.contains('|')
             && line.trim().chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
     };
-    let at = if first { lines.iter().position(is_rule)? + 1 } else { 0 };
+    let has_header = first || split_records::has_rows(&lines.concat());
+    let at = if has_header { lines.iter().position(is_rule)? + 1 } else { 0 };
     (at < lines.len()).then_some(at)
 }
 

@@ -6,13 +6,13 @@ use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::Path;
 
-use anemone_format::{File, LoadedSnapshot, Moment, NOT_EXPORTED, Node, Opaque, Snapshot, Status};
+use anemone_format::{File, LoadedSnapshot, Moment, NOT_EXPORTED, Node, Opaque, Snapshot};
 use serde::Serialize;
 
 use super::tests::plan;
 use super::*;
 use crate::kit::tree::tests::{at, carried_folder, file, link, snapshot};
-use crate::kit::{KnownConfigs, LinkPart, RecordChange, ReturningSnapshot, SIDECAR, StepKind};
+use crate::kit::{KnownConfigs, LinkPart, RecordChange, SIDECAR, StepKind};
 use crate::openclaw::memory::{self, MemoryFile, Shared};
 
 const OTHER: &str = "zeroclaw";

@@ -32,6 +32,7 @@ impl AgentRows {
         for row in new {
             self.write(&all, row).map_err(failed)?;
         }
+        self.fill_search(&all).map_err(failed)?;
         all.commit().map_err(failed)
     }
 
@@ -65,8 +66,12 @@ impl AgentRows {
     }
 
     fn named(&self, condition: &str, name: &str) -> rusqlite::Result<Vec<KeptRow>> {
-        let visible = self.visible();
-        let sql = format!("SELECT m.* FROM memories m WHERE {condition} AND {visible}");
+        let (visible, updated) = (self.visible(), self.shape.updated());
+        // The newest row of a key is the one that a write replaces.
+        let sql = format!(
+            "SELECT m.* FROM memories m WHERE {condition} AND {visible}
+             ORDER BY m.{updated} DESC, m.rowid DESC"
+        );
         let mut find = self.db.prepare_cached(&sql)?;
         let bound: &[(&str, &dyn ToSql)] = &[(":name", &name), (":alias", &self.alias)];
         find.query_and_then(bound, |row| self.kept(row))?.collect()
@@ -104,6 +109,7 @@ impl AgentRows {
         let kept = self.noted(&there);
         let back = self.back(&all, noted)?;
         if back.changed.is_empty() {
+            self.fill_search(&all)?;
             all.commit()?;
         } else {
             all.rollback()?;

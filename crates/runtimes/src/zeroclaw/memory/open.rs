@@ -2,7 +2,9 @@
 //!
 //! New databases get the schema of the newest ZeroClaw. An existing one is used as it is if it has
 //! the columns of February 2026 or later; older ones are migrated by ZeroClaw itself and refused
-//! here. The file is untrusted: functions with side effects are disabled in its schema, its shadow
+//! here. The database that the first documents describe, with one column `timestamp`, is used as it
+//! is, too; its full-text index may lack the triggers, and then it is filled here. The file is
+//! untrusted: functions with side effects are disabled in its schema, its shadow
 //! tables cannot be written, and triggers other than ZeroClaw's own three are refused.
 
 use std::collections::HashSet;
@@ -15,7 +17,9 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::kit::with_suffix;
-use crate::zeroclaw::schema::{NEEDED, SCHEMA, WAIT_TO_CHANGE, new_database};
+use crate::zeroclaw::schema::{
+    NEEDED, NEEDED_WITH_TIMESTAMP, SCHEMA, TIMESTAMP, WAIT_TO_CHANGE, new_database,
+};
 
 /// Bytes of one value, at most.
 const MAX_VALUE_BYTES: i32 = 256 << 20;
@@ -70,6 +74,21 @@ pub(crate) enum OpenRowsError {
 pub(super) struct DatabaseShape {
     columns: HashSet<String>,
     tables: HashSet<String>,
+    pub(super) search: SearchIndex,
+}
+
+/// How the full-text index of a database stays in step with its rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum SearchIndex {
+    /// Triggers do it.
+    #[default]
+    Triggers,
+    /// There is no such index.
+    None,
+    /// Nothing does: it indexes the table, and is rebuilt after a change.
+    Rebuilt,
+    /// Nothing does: it has its own copy of the texts, and is filled again after a change.
+    Refilled,
 }
 
 impl DatabaseShape {
@@ -79,6 +98,21 @@ impl DatabaseShape {
 
     pub(super) fn has_table(&self, table: &str) -> bool {
         self.tables.contains(table)
+    }
+
+    /// Whether a row has one time, as the first documents say.
+    pub(super) fn has_timestamp(&self) -> bool {
+        has_timestamp(&self.columns)
+    }
+
+    /// Returns the column with the time at which a row was written first.
+    pub(super) fn created(&self) -> &'static str {
+        if self.has_timestamp() { TIMESTAMP } else { "created_at" }
+    }
+
+    /// Returns the column with the time at which a row was written last.
+    pub(super) fn updated(&self) -> &'static str {
+        if self.has("updated_at") { "updated_at" } else { self.created() }
     }
 
     /// Returns a column, or `NULL` where it does not exist.
@@ -97,7 +131,10 @@ pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, DatabaseShape)
     }
     // SQLite would create the file with the default mode, but memories must not be readable by
     // others.
-    drop(open_private(path).map_err(io)?);
+    let file = open_private(path).map_err(io)?;
+    // An existing database keeps its journal mode.
+    let is_new = file.metadata().map_err(io)?.len() == 0;
+    drop(file);
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
@@ -105,7 +142,9 @@ pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, DatabaseShape)
     let prepare = || -> rusqlite::Result<()> {
         db.busy_timeout(WAIT_TO_CHANGE)?;
         db.pragma_update(None, "foreign_keys", true)?;
-        db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+        if is_new {
+            db.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+        }
         db.execute_batch(
             "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY;
              PRAGMA secure_delete = ON;",
@@ -206,7 +245,9 @@ fn look(db: &Connection, path: &Path) -> Result<DatabaseShape, OpenRowsError> {
     })
     .map_err(failed)?;
     let old = |missing| OpenRowsError::OldShape { path: path.to_owned(), missing };
-    if let Some(missing) = NEEDED.into_iter().find(|column| !columns.contains(*column)) {
+    let is_first = has_timestamp(&columns);
+    let needed = if is_first { &NEEDED_WITH_TIMESTAMP[..] } else { &NEEDED[..] };
+    if let Some(missing) = needed.iter().copied().find(|column| !columns.contains(*column)) {
         return Err(match missing {
             "id" | "key" | "content" => not_memories(),
             _ => old(missing),
@@ -215,14 +256,44 @@ fn look(db: &Connection, path: &Path) -> Result<DatabaseShape, OpenRowsError> {
     if columns.contains("agent_id") && !tables.contains("agents") {
         return Err(old("agents"));
     }
-    if !tables.contains("memories_fts") {
-        return Err(old("memories_fts"));
-    }
-    check_triggers(db, path)?;
-    Ok(DatabaseShape { columns, tables })
+    let has_triggers = check_triggers(db, path)?;
+    let search = match (tables.contains("memories_fts"), has_triggers) {
+        (true, true) => SearchIndex::Triggers,
+        (true, false) if is_first => by_hand(db, path)?,
+        (false, false) if is_first => SearchIndex::None,
+        (false, _) => return Err(old("memories_fts")),
+        (true, false) => return Err(old("triggers")),
+    };
+    Ok(DatabaseShape { columns, tables, search })
 }
 
-fn check_triggers(db: &Connection, path: &Path) -> Result<(), OpenRowsError> {
+fn has_timestamp(columns: &HashSet<String>) -> bool {
+    columns.contains(TIMESTAMP) && !columns.contains("created_at")
+}
+
+/// Returns how a full-text index without triggers is filled.
+fn by_hand(db: &Connection, path: &Path) -> Result<SearchIndex, OpenRowsError> {
+    let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
+    let sql: String = db
+        .query_row(
+            "SELECT coalesce(sql, '') FROM sqlite_schema WHERE name = 'memories_fts'",
+            [],
+            |row| row.get(0),
+        )
+        .map_err(failed)?;
+    let sql: String = sql.to_ascii_lowercase().split_whitespace().collect();
+    if sql.contains("content=memories,") || sql.contains("content='memories'") {
+        return Ok(SearchIndex::Rebuilt);
+    }
+    let fills = db.prepare("SELECT rowid, key, content FROM memories_fts LIMIT 0").is_ok();
+    if sql.starts_with("createvirtualtable") && fills && !sql.contains("content=") {
+        return Ok(SearchIndex::Refilled);
+    }
+    Err(OpenRowsError::OldShape { path: path.to_owned(), missing: "triggers" })
+}
+
+/// Refuses a trigger that is not ZeroClaw's; returns whether it has all of those.
+fn check_triggers(db: &Connection, path: &Path) -> Result<bool, OpenRowsError> {
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let read = || -> rusqlite::Result<Vec<(String, String)>> {
         let mut find =
@@ -239,8 +310,8 @@ fn check_triggers(db: &Connection, path: &Path) -> Result<(), OpenRowsError> {
             });
         }
     }
-    if found.len() == SCHEMA.triggers.len() {
-        return Ok(());
+    if found.is_empty() || found.len() == SCHEMA.triggers.len() {
+        return Ok(!found.is_empty());
     }
     Err(OpenRowsError::OldShape { path: path.to_owned(), missing: "triggers" })
 }

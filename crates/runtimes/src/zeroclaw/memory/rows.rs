@@ -18,14 +18,18 @@ use serde_json::{Map, Value as Json, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use anemone_memory::{Category, EntryToForget, ForgetTarget, KeptRow, MemoryEntry, is_in_time};
+use anemone_memory::{
+    Category, EntryToForget, ForgetTarget, KeptRow, MemoryEntry, RowVector, is_in_time,
+};
 
-use super::open::DatabaseShape;
+use super::open::{DatabaseShape, SearchIndex};
 use crate::kit::hex;
 use crate::zeroclaw::schema::{
     DROP_STAMP, HAS_STAMPS, MAKE_STAMPS, PRIVATE_KEY, SCHEMA, STAMP_ROW, STAMPS, row_time,
 };
 
+/// What the first documents write before a category of the user's own.
+const CUSTOM: &str = "custom:";
 /// Rows that are listed, at most.
 const MOST_ROWS: usize = 100_000;
 
@@ -44,6 +48,8 @@ pub(super) struct NewRow<'a> {
     pub(super) key: &'a str,
     pub(super) content: &'a str,
     pub(super) category: &'a Category,
+    /// The vector of the content, if the model of the database made one.
+    pub(super) vector: Option<&'a RowVector>,
     pub(super) session: Option<&'a str>,
     pub(super) importance: Option<f64>,
     pub(super) origin: &'a str,
@@ -82,12 +88,15 @@ impl AgentRows {
             ("NULL", String::new())
         };
         Ok(format!(
-            "SELECT m.id, m.key, m.content, m.category, m.created_at, m.session_id, {importance},
-             {}, m.updated_at FROM memories m {} WHERE {} AND {condition}
-             ORDER BY m.updated_at DESC, m.rowid DESC LIMIT {MOST_ROWS}",
+            "SELECT m.id, m.key, m.content, m.category, m.{created}, {session}, {importance},
+             {}, m.{updated} FROM memories m {} WHERE {} AND {condition}
+             ORDER BY m.{updated} DESC, m.rowid DESC LIMIT {MOST_ROWS}",
             stamps.0,
             stamps.1,
             self.visible(),
+            created = self.shape.created(),
+            updated = self.shape.updated(),
+            session = self.shape.or_null("session_id"),
         ))
     }
 
@@ -97,6 +106,19 @@ impl AgentRows {
         let mut find = self.db.prepare_cached(&sql)?;
         let found = find.query_map(&[(":alias", &self.alias)], entry)?;
         found.collect()
+    }
+
+    /// Returns the category of the row with a key, as it is spelt.
+    pub(super) fn category_of(&self, key: &str) -> rusqlite::Result<Option<Category>> {
+        let (updated, visible) = (self.shape.updated(), self.visible());
+        let sql = format!(
+            "SELECT m.category FROM memories m WHERE m.key = :name AND {visible}
+             ORDER BY m.{updated} DESC, m.rowid DESC LIMIT 1"
+        );
+        let bound: &[(&str, &dyn ToSql)] = &[(":name", &key), (":alias", &self.alias)];
+        let read = |row: &Row<'_>| lossy(row.get_ref(0)?);
+        let found = self.db.prepare_cached(&sql)?.query_row(bound, read).optional()?.flatten();
+        Ok(found.map(|category| Category::from(category.as_str())))
     }
 
     /// Returns the names of other agents that have a row with the wanted text.
@@ -133,24 +155,89 @@ impl AgentRows {
     ) -> rusqlite::Result<String> {
         let shape = &self.shape;
         let now = row_time(new.now, new.zone.clone());
+        // A replaced row must not keep the vector of its former text.
+        let vector = match new.vector {
+            Some(vector) if self.is_own_model(all, vector)? => {
+                Value::Blob(vector.numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
+            }
+            _ => Value::Null,
+        };
         let mut cells: Vec<(&str, Value)> = vec![
             ("id", new.id.to_string().into()),
             ("key", new.key.to_owned().into()),
             ("content", new.content.to_owned().into()),
-            ("category", new.category.as_str().to_owned().into()),
-            ("embedding", Value::Null),
-            ("created_at", now.clone().into()),
+            ("category", self.spelt(new.category).into()),
+            ("embedding", vector),
+            (shape.created(), now.clone().into()),
             ("updated_at", now.clone().into()),
             ("session_id", new.session.map(str::to_owned).into()),
+            ("superseded_by", Value::Null),
         ];
+        cells.retain(|(name, _)| shape.has(name));
         if let Some(importance) = new.importance.filter(|_| shape.has("importance")) {
             cells.push(("importance", importance.into()));
         }
-        if shape.has("superseded_by") {
-            cells.push(("superseded_by", Value::Null));
+        let (id, number) = if shape.has_timestamp() {
+            self.replace(all, new, &cells)?
+        } else {
+            self.upsert(all, new, cells)?
+        };
+        if let Some(name) = new.supersedes.filter(|_| shape.has("superseded_by")) {
+            let sql = format!(
+                "UPDATE memories AS m SET superseded_by = :id
+                 WHERE (m.key = :name OR m.id = :name) AND m.id <> :id AND {}",
+                self.visible()
+            );
+            let bound: &[(&str, &dyn ToSql)] =
+                &[(":id", &id), (":name", &name), (":alias", &self.alias)];
+            all.execute(&sql, bound)?;
         }
+        all.execute_batch(MAKE_STAMPS)?;
+        all.execute(STAMP_ROW, params![number, new.origin, now, new.session, new.source])?;
+        Ok(id)
+    }
+
+    /// Whether a vector fits those that the database has. A database that does not name its model
+    /// has that of the settings.
+    fn is_own_model(&self, all: &Transaction<'_>, vector: &RowVector) -> rusqlite::Result<bool> {
+        if !self.shape.has_table("memory_meta") {
+            return Ok(true);
+        }
+        let length = vector.numbers.len().to_string();
+        for (name, own) in [
+            ("embedding_provider", &vector.provider),
+            ("embedding_model", &vector.model),
+            ("embedding_dimensions", &length),
+        ] {
+            let sql = "SELECT value FROM memory_meta WHERE key = ?1";
+            let known: Option<String> =
+                all.query_row(sql, [name], |row| lossy(row.get_ref(0)?)).optional()?.flatten();
+            if known.is_some_and(|known| known != *own) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns a category as the database spells it: the first documents mark a user's own.
+    fn spelt(&self, category: &Category) -> String {
+        match category {
+            Category::Custom(name) if self.shape.has_timestamp() && !name.starts_with(CUSTOM) => {
+                format!("{CUSTOM}{name}")
+            }
+            other => other.as_str().to_owned(),
+        }
+    }
+
+    /// Writes a row into a table with unique keys; returns its id and its number.
+    fn upsert(
+        &self,
+        all: &Transaction<'_>,
+        new: &NewRow<'_>,
+        mut cells: Vec<(&str, Value)>,
+    ) -> rusqlite::Result<(String, i64)> {
         let mut conflict = "key";
-        if shape.has("agent_id") {
+        if self.shape.has("agent_id") {
             let agent = agent(all, &self.alias, new)?;
             cells.push(("agent_id", agent.into()));
             conflict = "agent_id, key";
@@ -170,21 +257,73 @@ impl AgentRows {
             set.join(", ")
         );
         let cells = params_from_iter(cells.into_iter().map(|cell| cell.1));
-        let (id, number): (String, i64) =
-            all.prepare_cached(&sql)?.query_row(cells, |row| Ok((row.get(0)?, row.get(1)?)))?;
-        if let Some(name) = new.supersedes.filter(|_| shape.has("superseded_by")) {
-            let sql = format!(
-                "UPDATE memories AS m SET superseded_by = :id
-                 WHERE (m.key = :name OR m.id = :name) AND m.id <> :id AND {}",
-                self.visible()
-            );
-            let bound: &[(&str, &dyn ToSql)] =
-                &[(":id", &id), (":name", &name), (":alias", &self.alias)];
-            all.execute(&sql, bound)?;
+        all.prepare_cached(&sql)?.query_row(cells, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// Writes a row into a table whose keys need not be unique; returns its id and its number. The
+    /// newest row with the key is replaced, and older ones with that key go.
+    fn replace(
+        &self,
+        all: &Transaction<'_>,
+        new: &NewRow<'_>,
+        cells: &[(&str, Value)],
+    ) -> rusqlite::Result<(String, i64)> {
+        let mut cells: Vec<(&str, Value)> = cells.to_vec();
+        if self.shape.has("agent_id") {
+            cells.push(("agent_id", agent(all, &self.alias, new)?.into()));
         }
-        all.execute_batch(MAKE_STAMPS)?;
-        all.execute(STAMP_ROW, params![number, new.origin, now, new.session, new.source])?;
-        Ok(id)
+        let sql = format!(
+            "SELECT m.rowid FROM memories m WHERE m.key = :name AND {} ORDER BY m.{} DESC, \
+             m.rowid DESC",
+            self.visible(),
+            self.shape.updated()
+        );
+        let bound: &[(&str, &dyn ToSql)] = &[(":name", &new.key), (":alias", &self.alias)];
+        let found: Vec<i64> = all
+            .prepare_cached(&sql)?
+            .query_map(bound, |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        let Some((newest, older)) = found.split_first() else {
+            let names: Vec<&str> = cells.iter().map(|cell| cell.0).collect();
+            let sql = format!(
+                "INSERT INTO memories ({}) VALUES ({}) RETURNING id, rowid",
+                names.join(", "),
+                vec!["?"; names.len()].join(", ")
+            );
+            let cells = params_from_iter(cells.into_iter().map(|cell| cell.1));
+            return all.query_row(&sql, cells, |row| Ok((row.get(0)?, row.get(1)?)));
+        };
+        for number in older {
+            all.execute("DELETE FROM memories WHERE rowid = ?1", [number])?;
+        }
+        cells.retain(|(name, _)| !["id", "key", "agent_id"].contains(name));
+        let set: Vec<String> = cells.iter().map(|(name, _)| format!("{name} = ?")).collect();
+        let sql =
+            format!("UPDATE memories SET {} WHERE rowid = ? RETURNING id, rowid", set.join(", "));
+        let cells = cells.into_iter().map(|cell| cell.1).chain([(*newest).into()]);
+        // An id of another type is read as text.
+        all.query_row(&sql, params_from_iter(cells), |row| {
+            Ok((lossy(row.get_ref(0)?)?.unwrap_or_default(), row.get(1)?))
+        })
+    }
+
+    /// Fills the full-text index after a change, where no trigger does it.
+    pub(super) fn fill_search(&self, db: &Connection) -> rusqlite::Result<()> {
+        match self.shape.search {
+            SearchIndex::Triggers | SearchIndex::None => Ok(()),
+            SearchIndex::Rebuilt => {
+                db.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
+            }
+            SearchIndex::Refilled => db.execute_batch(
+                "DELETE FROM memories_fts;
+                 INSERT INTO memories_fts(rowid, key, content)
+                 SELECT rowid, key, content FROM memories;",
+            ),
+        }
+    }
+
+    fn file_name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// Returns rows with all their columns.
@@ -199,7 +338,7 @@ impl AgentRows {
                 ForgetTarget::Key(key) => column("key") == *key,
                 ForgetTarget::Ids(ids) => ids.contains(&column("id")),
                 ForgetTarget::Session(session) => text(row, "session_id").as_ref() == Some(session),
-                ForgetTarget::Written { since, until, .. } => column("created_at")
+                ForgetTarget::Written { since, until, .. } => column(self.shape.created())
                     .parse::<Timestamp>()
                     .is_ok_and(|at| is_in_time(at, *since, *until)),
             };
@@ -216,9 +355,9 @@ impl AgentRows {
         let entry = EntryToForget {
             id: column("id"),
             key: Some(column("key")),
-            path: "brain.db".to_owned(),
+            path: self.file_name(),
             lines: None,
-            written: Some(column("created_at")),
+            written: Some(column(self.shape.created())),
             text: column("content"),
         };
         let stamp = self.stamp_of(&entry.id)?;
@@ -226,8 +365,9 @@ impl AgentRows {
     }
 
     /// Deletes rows with everything derived from them, so that nothing stays in the file.
-    pub(super) fn remove(&mut self, gone: &[KeptRow]) -> rusqlite::Result<usize> {
-        let all = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    pub(super) fn remove(&self, gone: &[KeptRow]) -> rusqlite::Result<usize> {
+        // Only we use the connection: no other transaction was started on it.
+        let all = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         let mut removed = 0;
         for row in gone {
             let id = &row.entry.id;
@@ -239,8 +379,11 @@ impl AgentRows {
                 all.execute("DELETE FROM embedding_cache WHERE content_hash = ?1", [hash])?;
             }
         }
-        // Words of deleted rows stay in the full-text index until its segments are merged.
-        all.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('optimize')")?;
+        self.fill_search(&all)?;
+        if self.shape.search != SearchIndex::None {
+            // Words of deleted rows stay in the full-text index until its segments are merged.
+            all.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('optimize')")?;
+        }
         all.commit()?;
         // A current reader keeps the log; the next change removes it.
         self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional()?;
@@ -256,7 +399,12 @@ impl AgentRows {
         self.db.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         done?;
         // The numbers of rows may have changed, and the full-text index refers to rows by them.
-        self.db.execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")?;
+        match self.shape.search {
+            SearchIndex::Triggers => self
+                .db
+                .execute_batch("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")?,
+            _ => self.fill_search(&self.db)?,
+        }
         self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional()?;
         Ok(())
     }

@@ -10,15 +10,18 @@ use super::super::brain::{Brain, DESCRIPTION};
 use super::super::config::{Backend, Config, EmbeddingSettings, IdentitySettings};
 use super::super::{RUNTIME, credentials};
 use super::super::{discover::is_live, layout::CONFIG, searchable::sessions_in};
-use super::{MAX_DOCUMENT_BYTES, REVISION};
+use super::{MAX_DOCUMENT_BYTES, OPENCLAW_FORMAT, REVISION};
 use crate::kit::{
     ConversationFiles, DatabaseError, FoundAgent, GeneratedFile, Machine, NotRequested, OddityKind,
     OpenWorkspace, ReadError, ReadOptions, SecretPolicy, Warning, carry_credential_times,
-    configured_at, not_requested, reading_info, real, times, without_dots, written_at,
+    configured_at, installed_version, not_requested, reading_info, real, times, without_dots,
+    written_at,
 };
 
 /// What the install knows about an agent, besides its workspace.
 pub(super) struct InstallFacts {
+    /// The version of the runtime.
+    pub(super) version: Option<String>,
     /// Whether there is a configuration that can be read.
     pub(super) has_config: bool,
     backend: Option<Backend>,
@@ -30,6 +33,8 @@ pub(super) struct InstallFacts {
     pub(super) configured_at: Option<Moment>,
     /// How the persona is kept, when it is a document.
     pub(super) identity: Option<IdentitySettings>,
+    /// Whether the configuration says that the persona is in Markdown files.
+    pub(super) is_openclaw: bool,
     /// That document, when it is outside the workspace.
     pub(super) document: Option<PersonaDocument>,
     pub(super) embedding: Option<EmbeddingSettings>,
@@ -89,7 +94,11 @@ impl InstallFacts {
         let (brain, found) = memories(machine, agent, backend.as_ref())?;
         warnings.extend(found);
         let settings = config.as_ref().map(|config| config.identity(&agent.alias));
-        let identity = settings.filter(|setting| setting.format.as_deref() == Some("aieos"));
+        let is_format =
+            |settings: &IdentitySettings, name: &str| settings.format.as_deref() == Some(name);
+        let is_openclaw =
+            settings.as_ref().is_some_and(|settings| is_format(settings, OPENCLAW_FORMAT));
+        let identity = settings.filter(|settings| is_format(settings, "aieos"));
         let document = match identity.as_ref().and_then(|identity| identity.aieos_path.as_ref()) {
             Some(path) => outside_document(agent, opened, path).unwrap_or_else(|warning| {
                 warnings.push(warning);
@@ -111,8 +120,9 @@ impl InstallFacts {
         let embedding = config.as_deref().and_then(Config::embedding);
         let hints = config.as_ref().and_then(|config| config.hints(&agent.alias));
         let fingerprint = brain.as_ref().and_then(Brain::fingerprint);
+        let version = agent.version.clone().or_else(|| installed_version(machine, RUNTIME));
         let inputs = Inputs {
-            runtime_version: agent.version.as_deref(),
+            runtime_version: version.as_deref(),
             alias: &agent.alias,
             sessions: options.sessions,
             embeddings: options.embeddings,
@@ -137,12 +147,14 @@ impl InstallFacts {
         let not_requested = not_requested(options, transcripts, credentials.as_ref(), None);
         Ok(Self {
             not_requested,
+            version,
             has_config: config.is_some(),
             written_at: brain.as_ref().and(agent.database.as_deref()).and_then(written_at),
             backend,
             brain,
             configured_at,
             identity,
+            is_openclaw,
             document,
             embedding,
             hints,

@@ -349,6 +349,22 @@ fn an_agent_is_unchanged_until_a_row_a_file_or_a_setting_changes() {
 }
 
 #[test]
+fn the_configuration_says_in_which_format_the_persona_is() {
+    let site = TestInstall::new();
+    site.write("agents/default/workspace/SOUL.md", "# SOUL.md\n\nCalm.\n");
+    for (config, expected) in [
+        ("schema_version = 3\n[agents.default.identity]\nformat = \"openclaw\"\n", "openclaw"),
+        ("[identity]\nformat = \" OpenClaw \"\n", "openclaw"),
+        ("schema_version = 3\n", "zeroclaw"),
+    ] {
+        site.write("config.toml", config);
+        let (_, reading) = site.read(SecretPolicy::Report);
+        let identity = reading.identity.unwrap();
+        assert_eq!(identity.source_format.as_deref(), Some(expected), "{config}");
+    }
+}
+
+#[test]
 fn a_document_describes_the_persona_beside_the_files() {
     let site = TestInstall::new();
     let document = r#"{"identity": {"names": {"first": "Nova", "last": "Ray"}}, "x": 1}"#;

@@ -80,6 +80,7 @@ fn a_row_of_the_newest_shape_becomes_a_record_with_all_it_says() {
     assert_eq!(record.confidence, Some(0.75));
     let [embedding] = &record.embeddings[..] else { panic!("one vector") };
     assert_eq!(embedding.model, "openai/text-embedding-3-small");
+    assert_eq!(embedding.provider.as_deref(), Some("openai"));
     assert_eq!((embedding.dimensions, &embedding.vector[..]), (2, &[0.5, -1.0][..]));
     assert_eq!(&embedding.computed_at, updated_at);
     assert_eq!(
@@ -97,6 +98,7 @@ fn kinds_and_categories_make_types_and_shelves() {
         (Value::Null, Some("daily"), MemoryType::Episodic),
         (Value::Null, Some("conversation"), MemoryType::Episodic),
         (Value::Null, Some("procedural"), MemoryType::Procedural),
+        (Value::Null, Some("custom:procedural"), MemoryType::Procedural),
         (Value::Null, Some("Daily"), MemoryType::Semantic),
         (Value::Null, None, MemoryType::Semantic),
         (kind("\"episodic\""), Some("core"), MemoryType::Episodic),

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use anemone_format::{MemoryType, Moment, Record, RecordId, Status};
+use anemone_format::{Embedding, MemoryType, Moment, Record, RecordId, Status};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::super::{keys, rows::RawRow, rows::raw_of, schema::row_time};
 use super::target::plain_id;
-use crate::kit::{RowStamp, Value};
+use crate::kit::{RawPlace, RowStamp, Value};
 
 /// A planned row, with a cell for every column of the table; `None` where it does not set one.
 #[derive(Default)]
@@ -25,6 +25,8 @@ pub(super) struct DraftRow {
     pub(super) is_cut: bool,
     /// Columns that it had and the table does not have.
     pub(super) homeless: Vec<String>,
+    /// The header of the Markdown table that it was a row of, written above its text.
+    pub(super) header: Option<String>,
     /// Its origin, if the record was such a row and the origin is known.
     pub(super) stamp: Option<RowStamp>,
 }
@@ -112,7 +114,8 @@ impl MergeContext {
         if let Some(at) = self.position("embedding") {
             let has_vector =
                 matches!(&entry.cells[at], Some(Value::Blob(bytes)) if !bytes.is_empty());
-            if changed || is_later || !self.keeps_vectors {
+            let is_kept = self.keeps_vectors || self.vector_of(record).is_some();
+            if changed || is_later || !is_kept {
                 entry.lost_vector = has_vector;
                 entry.cells[at] = Some(Value::Null);
             }
@@ -170,8 +173,15 @@ impl MergeContext {
             .map_or(created_at, |at| at.instant().max(created_at));
         let text = |text: &str| Value::Text(text.to_owned());
         entry.set(self, "id", Value::Text(record.id.to_string()));
-        entry.set(self, "content", text(content));
-        entry.set(self, "category", text(category(&record.namespace)));
+        // A row has no place beside its text for the names of the columns.
+        entry.header = RawPlace::missing_header(record);
+        let shown = entry.header.as_ref().map(|header| [header, content].concat());
+        entry.set(self, "content", text(shown.as_deref().unwrap_or(content)));
+        let category = category(&record.namespace);
+        // Only the first documents mark a category of the user's own in the database, too.
+        let is_marked = self.position("created_at").is_none();
+        let own = category.strip_prefix("custom:").filter(|own| !is_marked && !own.is_empty());
+        entry.set(self, "category", text(own.unwrap_or(category)));
         entry.set(self, "created_at", Value::Text(stamp(created_at)));
         entry.set(self, "updated_at", Value::Text(stamp(updated_at)));
         if self.position("created_at").is_none() {
@@ -186,20 +196,23 @@ impl MergeContext {
         if let Some(kind) = kind(record) {
             entry.set(self, "kind", text(kind));
         }
-        let vector = self.model.as_ref().and_then(|(model, length)| {
-            let fits = |embedding: &&anemone_format::Embedding| {
-                embedding.model == *model
-                    && embedding.dimensions == *length
-                    && embedding.vector.len() as u64 == *length
-            };
-            record.embeddings.iter().find(fits)
-        });
+        let vector = self.vector_of(record);
         entry.lost_vector = vector.is_none() && !record.embeddings.is_empty();
         let bytes =
             |numbers: &[f32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         let vector = vector.map_or(Value::Null, |vector| Value::Blob(bytes(&vector.vector)));
         entry.set(self, "embedding", vector);
         entry
+    }
+
+    /// Returns the vector that the model of the database made of a record.
+    fn vector_of<'r>(&self, record: &'r Record) -> Option<&'r Embedding> {
+        let (model, length) = self.model.as_ref()?;
+        record.embeddings.iter().find(|embedding| {
+            embedding.model == *model
+                && embedding.dimensions == *length
+                && embedding.vector.len() as u64 == *length
+        })
     }
 
     /// Returns the cell that names the record which replaces this one. Any value but null hides a

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use super::super::brain::Brain;
 use super::super::rows::{ReadingContext, RowReader};
 use super::*;
+use crate::kit::agent::ConfigFile;
 use crate::kit::database::tests::machine;
 
 const NOW: &str = "2026-08-30T12:00:00Z";
@@ -37,13 +38,23 @@ fn records<'a>(source: &'a dyn SnapshotSource) -> Records<'a> {
 
 /// Reads a database as an export does.
 fn export(home: &Path, db: &Path, alias: &str) -> Snapshot {
+    export_with(home, db, alias, None)
+}
+
+/// The same, with the model that the configuration names.
+fn export_with(
+    home: &Path,
+    db: &Path,
+    alias: &str,
+    embedding: Option<EmbeddingSettings>,
+) -> Snapshot {
     let brain = Brain::open(&machine(home), db).unwrap().unwrap();
     let mut snapshot = snapshot();
     let shared = ReadingContext {
         agent_id: snapshot.manifest.agent.id,
         alias,
         identity_version: None,
-        embedding: None,
+        embedding,
         fallback: at("2026-01-01T00:00:00Z"),
         embeddings: true,
         stamps: StampTable::default(),

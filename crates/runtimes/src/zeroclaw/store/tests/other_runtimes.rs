@@ -140,6 +140,7 @@ fn a_vector_stays_only_where_the_same_model_made_it() {
     drop(make(&to, &format!("{TABLES}{ROWS}")));
     let vector = |model: &str| Embedding {
         model: model.to_owned(),
+        provider: None,
         dimensions: 2,
         vector: vec![1.0, 2.0],
         computed_at: at(NOW),
@@ -177,6 +178,53 @@ fn vectors_of_models_that_nobody_knows_are_not_mixed() {
     result.unwrap();
     assert_eq!(query(&to, vector), [""]);
     assert_eq!(planned.draft.not_restored[0].what.as_str(), "embedding");
+}
+
+#[test]
+fn the_configuration_says_whose_vectors_a_database_without_a_model_has() {
+    let home = TempDir::new().unwrap();
+    let (from, to) = (home.path().join("a/brain.db"), home.path().join("b/brain.db"));
+    let rows = format!("{TABLES}{ROWS} DELETE FROM memory_meta;");
+    drop(make(&from, &rows));
+    let config = |model: &str, dimensions: u64| {
+        let name = format!("{model}-{dimensions}.toml");
+        let text = format!(
+            "[memory]\nembedding_provider = \"openai\"\nembedding_model = \"{model}\"\n\
+             embedding_dimensions = {dimensions}\n"
+        );
+        fs::write(home.path().join(&name), text).unwrap();
+        home.path().join(name)
+    };
+    let settings = EmbeddingSettings {
+        provider: "openai".to_owned(),
+        model: "m".to_owned(),
+        dimensions: Some(2),
+    };
+    let out = export_with(home.path(), &from, "default", Some(settings));
+    for (model, dimensions, expected) in
+        [("m", 2, "0000803F00000040"), ("m", 3, ""), ("other", 2, "")]
+    {
+        drop(fs::remove_dir_all(to.parent().unwrap()));
+        drop(make(&to, &format!("{rows} DELETE FROM memories WHERE key = 'lang';")));
+        let target = FoundAgent {
+            config: Some(ConfigFile::new(config(model, dimensions))),
+            ..agent("default", "data")
+        };
+        import(home.path(), &to, &out, &target, OnConflict::Stop).1.unwrap();
+        let vector = "SELECT hex(embedding) FROM memories WHERE key = 'lang' AND agent_id = 'a-1'";
+        assert_eq!(query(&to, vector), [expected], "{model} {dimensions}");
+    }
+}
+
+#[test]
+fn a_category_of_the_users_own_has_no_mark_in_the_database() {
+    let home = TempDir::new().unwrap();
+    let to = home.path().join("brain.db");
+    drop(make(&to, TABLES));
+    let out = with(vec![foreign(1, "custom:recipes", "Boil the noodles."), foreign(2, "lab", "x")]);
+    import(home.path(), &to, &out, &agent("default", "data"), OnConflict::Stop).1.unwrap();
+    let found = query(&to, "SELECT category FROM memories ORDER BY category");
+    assert_eq!(found, ["lab", "recipes"]);
 }
 
 #[test]

@@ -1,0 +1,226 @@
+//! Data files: where the pages of each column are.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+
+use super::bytes::{Bytes, index, part, size};
+use super::manifest::MAGIC;
+use super::protobuf::Message;
+use super::{Cell, CellKind, LanceError, MAX_BYTES, MAX_DESCRIPTION, blocks, flat};
+
+/// The length of the footer of a data file.
+const FOOTER: u64 = 40;
+
+/// An open data file.
+#[derive(Debug)]
+pub(super) struct DataFile {
+    file: File,
+    length: u64,
+    /// Where the list of its columns is.
+    columns_at: u64,
+    columns: usize,
+}
+
+/// A page of a column, before it is read.
+#[derive(Debug)]
+struct PageDescription {
+    buffers: Vec<(u64, u64)>,
+    rows: usize,
+    encoding: Vec<u8>,
+}
+
+/// The values of a column, page by page.
+#[derive(Debug)]
+pub(super) struct ColumnPages {
+    file: DataFile,
+    pages: std::vec::IntoIter<PageDescription>,
+    values: Values,
+    row: usize,
+    rows: usize,
+}
+
+/// Values as they are stored.
+#[derive(Debug)]
+pub(super) struct Values {
+    pub(super) data: Data,
+    /// Which of them are not null; `None` where none is.
+    pub(super) valid: Option<Vec<bool>>,
+}
+
+/// The bytes of values.
+#[derive(Clone, Debug)]
+pub(super) enum Data {
+    /// All are null.
+    Null,
+    /// All are the same.
+    Constant(Vec<u8>),
+    /// All have the same length.
+    Fixed { width: usize, bytes: Vec<u8> },
+    /// Each has its own length.
+    Variable(Vec<Vec<u8>>),
+}
+
+impl Data {
+    /// Returns a value.
+    fn get(&self, row: usize) -> Option<&[u8]> {
+        match self {
+            Self::Null => None,
+            Self::Constant(value) => Some(value),
+            Self::Fixed { width, bytes } => bytes.get(row * width..)?.get(..*width),
+            Self::Variable(values) => values.get(row).map(Vec::as_slice),
+        }
+    }
+}
+
+impl DataFile {
+    pub(super) fn open(file: File) -> Result<Self, LanceError> {
+        let length = file.metadata()?.len();
+        let footer_at = length.checked_sub(FOOTER).ok_or(LanceError::Damaged("data file"))?;
+        let mut footer = [0; FOOTER as usize];
+        file.read_exact_at(&mut footer, footer_at)?;
+        if !footer.ends_with(MAGIC) {
+            return Err(LanceError::Damaged("data file"));
+        }
+        let mut footer = Bytes(&footer);
+        let (_, columns_at, _) = (footer.u64()?, footer.u64()?, footer.u64()?);
+        let (_, columns) = (footer.u32()?, footer.u32()?);
+        match (footer.u16()?, footer.u16()?) {
+            (0, 3) | (2, 0..=2) => {}
+            (major, minor) => {
+                return Err(LanceError::unsupported(format!("data files {major}.{minor}")));
+            }
+        }
+        Ok(Self { file, length, columns_at, columns: columns as usize })
+    }
+
+    /// Reads a part of the file, which is not longer than the file.
+    fn read(&self, start: u64, length: u64) -> Result<Vec<u8>, LanceError> {
+        let fits = start.checked_add(length).is_some_and(|end| end <= self.length);
+        if !fits || length > MAX_BYTES {
+            return Err(LanceError::Damaged("length of a part"));
+        }
+        let mut bytes = vec![0; index(length)?];
+        self.file.read_exact_at(&mut bytes, start)?;
+        Ok(bytes)
+    }
+
+    /// Lists the pages of a column, which has this many rows.
+    pub(super) fn column(self, column: usize, rows: u64) -> Result<ColumnPages, LanceError> {
+        if column >= self.columns {
+            return Err(LanceError::Damaged("number of columns"));
+        }
+        let offset = (column as u64).checked_mul(16).and_then(|at| self.columns_at.checked_add(at));
+        let place = self.read(offset.ok_or(LanceError::Damaged("list of columns"))?, 16)?;
+        let mut place = Bytes(&place);
+        let (start, length) = (place.u64()?, place.u64()?);
+        if length > MAX_DESCRIPTION {
+            return Err(LanceError::unsupported("a column of more pages than are read"));
+        }
+        let metadata = self.read(start, length)?;
+        let metadata = Message::parse(&metadata)?;
+        let mut pages = Vec::new();
+        let mut left = index(rows)?;
+        for page in metadata.all(2) {
+            let page = PageDescription::parse(page)?;
+            left = left.checked_sub(page.rows).ok_or(LanceError::Damaged("number of rows"))?;
+            pages.push(page);
+        }
+        if left > 0 {
+            return Err(LanceError::Damaged("number of rows"));
+        }
+        let values = Values { data: Data::Null, valid: None };
+        Ok(ColumnPages { file: self, pages: pages.into_iter(), values, row: 0, rows: 0 })
+    }
+}
+
+impl PageDescription {
+    fn parse(bytes: &[u8]) -> Result<Self, LanceError> {
+        let message = Message::parse(bytes)?;
+        let (starts, lengths) = (message.numbers(1)?, message.numbers(2)?);
+        if starts.len() != lengths.len() {
+            return Err(LanceError::Damaged("page"));
+        }
+        let encoding = message.message(4)?.ok_or(LanceError::Damaged("page"))?;
+        let direct = encoding.message(2)?;
+        let direct = direct.ok_or_else(|| LanceError::unsupported("a distant encoding"))?;
+        Ok(Self {
+            buffers: starts.into_iter().zip(lengths).collect(),
+            rows: index(message.number(3))?,
+            encoding: direct.bytes(1).unwrap_or_default().to_vec(),
+        })
+    }
+}
+
+impl ColumnPages {
+    /// Returns the next value.
+    pub(super) fn next_cell(&mut self, kind: CellKind) -> Result<Cell, LanceError> {
+        while self.row == self.rows {
+            let page = self.pages.next().ok_or(LanceError::Damaged("number of rows"))?;
+            self.values = self.load(&page)?;
+            (self.row, self.rows) = (0, page.rows);
+        }
+        let row = self.row;
+        self.row += 1;
+        let is_null = |valid: &Vec<bool>| !valid.get(row).copied().unwrap_or(false);
+        if self.values.valid.as_ref().is_some_and(is_null) || matches!(self.values.data, Data::Null)
+        {
+            return Ok(Cell::Null);
+        }
+        kind.cell(self.values.data.get(row).ok_or(LanceError::Damaged("page"))?)
+    }
+
+    fn load(&self, page: &PageDescription) -> Result<Values, LanceError> {
+        let mut buffers = Vec::new();
+        for &(start, length) in &page.buffers {
+            buffers.push(self.file.read(start, length)?);
+        }
+        let any = Message::parse(&page.encoding)?;
+        let encoding = Message::parse(any.bytes(2).unwrap_or_default())?;
+        let name = any.text(1)?.rsplit('.').next().unwrap_or_default();
+        match name {
+            "ArrayEncoding" => flat::decode(&encoding, &buffers, page.rows),
+            "PageLayout" => blocks::decode(&encoding, &buffers, page.rows),
+            _ => Err(LanceError::unsupported(format!("the encoding {name:?}"))),
+        }
+    }
+}
+
+/// Returns values of one length, as they are stored.
+pub(super) fn fixed(bytes: &[u8], width: usize, count: usize) -> Result<Data, LanceError> {
+    let bytes = part(bytes, 0, size(count, width)? as u64)?;
+    Ok(Data::Fixed { width, bytes: bytes.to_vec() })
+}
+
+/// Returns the bytes of so many bits.
+pub(super) fn width_of(bits: u64) -> Result<usize, LanceError> {
+    match bits {
+        8 | 16 | 32 | 64 => Ok((bits / 8) as usize),
+        _ => Err(LanceError::unsupported(format!("values of {bits} bits"))),
+    }
+}
+
+/// Replaces indices by what they lead to; `base` is the index of the first item, and a smaller one
+/// is null.
+pub(super) fn look_up(
+    indices: &Data,
+    items: &Data,
+    count: usize,
+    base: u64,
+) -> Result<Values, LanceError> {
+    let (mut values, mut valid) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    let mut total = 0;
+    for row in 0..count {
+        let index_bytes = indices.get(row).ok_or(LanceError::Damaged("dictionary"))?;
+        let number = Bytes(index_bytes).number(index_bytes.len())?;
+        let item = match number.checked_sub(base) {
+            Some(number) => items.get(index(number)?).ok_or(LanceError::Damaged("dictionary"))?,
+            None => &[],
+        };
+        // A short index may name a long item again and again.
+        total = size(total + item.len(), 1)?;
+        valid.push(number >= base);
+        values.push(item.to_vec());
+    }
+    let valid = valid.contains(&false).then_some(valid);
+    Ok(Values { data: Data::Variable(values), valid })
+}

@@ -1,0 +1,48 @@
+//! The sidecar QMD, which searched instead of OpenClaw's own index until it was removed.
+//!
+//! Its collections are folders of the user that the configuration names; they are searched like
+//! other extra paths. What it keeps beside the agent can be made again: an index, and exports of
+//! conversations as Markdown. The exports are searched where they exist, as the sidecar did.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::install::agent_folder;
+use crate::kit::{ExtraPlace, FoundAgent, LeftOut, LeftOutReason, left_out_size};
+
+/// The folder of the sidecar, below the folder that the install keeps of an agent.
+const FOLDER: &str = "qmd";
+/// The conversations that it exported, below that folder.
+const EXPORTS: &str = "sessions";
+
+/// Returns the lists of collections in a configuration, if the sidecar is what searches.
+pub(super) fn collections(config: &Value) -> &'static [&'static str] {
+    let backend = config.pointer("/memory/backend").and_then(Value::as_str);
+    if backend != Some("qmd") {
+        return &[];
+    }
+    &[
+        "/memory/qmd/paths",
+        "/agents/defaults/memorySearch/qmd/extraCollections",
+        "/memory/search/qmd/extraCollections",
+    ]
+}
+
+fn folder(agent: &FoundAgent) -> Option<PathBuf> {
+    Some(agent.install.as_ref()?.join(agent_folder(&agent.alias)?).join(FOLDER))
+}
+
+/// Returns where the exports of conversations are searched.
+pub(super) fn exports(agent: &FoundAgent) -> Option<ExtraPlace> {
+    let path = folder(agent)?.join(EXPORTS);
+    path.is_dir().then_some(ExtraPlace { path, pattern: None })
+}
+
+/// Names what the sidecar keeps of an agent, which does not travel.
+pub(super) fn left_out(agent: &FoundAgent) -> Vec<LeftOut> {
+    let Some(folder) = folder(agent).filter(|folder| folder.is_dir()) else { return Vec::new() };
+    let (files, bytes) = left_out_size(&folder);
+    let path = folder.display().to_string();
+    vec![LeftOut { path, reason: LeftOutReason::Skipped, files, bytes }]
+}
