@@ -188,6 +188,22 @@ pub(crate) fn card_code(window: &[u8], word: Range<usize>) -> Option<Candidate> 
 mod tests {
     use crate::scan;
 
+    #[test]
+    fn phone_numbers_with_the_checksum_of_a_card_are_no_cards() {
+        for text in [
+            "My phone number is +49 151 12345678",
+            "+4915112345678",
+            "reach me at +49 151-1234-5678.",
+            "Tel. 0049 151 12345678",
+            "phone:+4915112345678",
+            "(+49) 151 12345678",
+            "+49 (151) 12345678",
+            "＋49 151 12345678",
+        ] {
+            assert!(kinds(text).is_empty(), "{text}: {:?}", kinds(text));
+        }
+    }
+
     fn kinds(text: &str) -> Vec<&'static str> {
         scan(text.as_bytes()).into_iter().map(|hit| hit.kind).collect()
     }
