@@ -84,32 +84,51 @@ fn fields_of<T: Serialize>(document: Option<&T>) -> Vec<DocumentPart> {
 
 pub(super) fn principals(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Result<LayerProof> {
     let Evidence { source, target, expected, sidecar } = *evidence;
-    let mut is = texts(parts_of_principals(target.principals()?.as_ref()));
-    let mut kept = texts(parts_of_principals(sidecar.principals.as_ref()));
+    let flat = |layer: Option<&Principals>| {
+        texts(parts_of_principals(layer).into_iter().flatten().collect())
+    };
+    let mut is = flat(target.principals()?.as_ref());
+    let mut kept = flat(sidecar.principals.as_ref());
     let mut count = LayerCount::new("principals", lost);
-    for part in parts_of_principals(source.principals()?.as_ref()) {
-        let fate = if take(&mut is, &part.text) {
-            Outcome::Carried
-        } else if take(&mut kept, &part.text) {
-            Outcome::Aside
-        } else if let Some(announced) = user_file(target).and_then(|file| expected.files.get(file))
-        {
-            Outcome::Announced(announced.reason.to_owned())
-        } else {
-            Outcome::Lost("neither in the runtime nor in the sidecar".to_owned())
+    for parts in parts_of_principals(source.principals()?.as_ref()) {
+        let mut fate_of = |part: &DocumentPart| {
+            if take(&mut is, &part.text) {
+                Outcome::Carried
+            } else if take(&mut kept, &part.text) {
+                Outcome::Aside
+            } else if let Some(announced) =
+                user_file(target).and_then(|file| expected.files.get(file))
+            {
+                Outcome::Announced(announced.reason.to_owned())
+            } else {
+                Outcome::Lost("neither in the runtime nor in the sidecar".to_owned())
+            }
         };
-        count.add(|| part.name.clone(), sha256_hex(part.text.as_bytes()), fate);
+        let severity = |fate: &Outcome| match fate {
+            Outcome::Carried => 0,
+            Outcome::Aside => 1,
+            Outcome::Lost(_) => 3,
+            _ => 2,
+        };
+        // Somebody is counted once, with what became of the part that fared worst.
+        let fates: Vec<_> = parts.iter().map(|part| (&part.name, fate_of(part))).collect();
+        let all = parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n");
+        if let Some((name, fate)) = fates.into_iter().max_by_key(|(_, fate)| severity(fate)) {
+            count.add(|| name.clone(), sha256_hex(all.as_bytes()), fate);
+        }
     }
     Ok(count.finish())
 }
 
-fn parts_of_principals(principals: Option<&Principals>) -> Vec<DocumentPart> {
-    let mut parts = Vec::new();
+/// Returns the texts about each person.
+fn parts_of_principals(principals: Option<&Principals>) -> Vec<Vec<DocumentPart>> {
+    let mut all = Vec::new();
     for (number, principal) in principals.iter().flat_map(|layer| &layer.principals).enumerate() {
         let profile = &principal.profile;
         let name = profile.structured.as_ref().and_then(|fields| fields.name.clone());
         let name = name.unwrap_or_else(|| format!("principal {}", number + 1));
         let prose = profile.prose.as_ref().and_then(|prose| prose.user_profile.as_ref());
+        let mut parts = Vec::new();
         parts.extend(prose.map(|text| part(&name, text)));
         let fields = fields_of(profile.structured.as_ref());
         let fields = fields.into_iter().map(|field| format!("{}: {}", field.name, field.text));
@@ -117,8 +136,9 @@ fn parts_of_principals(principals: Option<&Principals>) -> Vec<DocumentPart> {
         if !fields.is_empty() {
             parts.push(DocumentPart { name: format!("{name} (fields)"), text: fields });
         }
+        all.push(parts);
     }
-    parts
+    all
 }
 
 /// Returns the file in which the target's runtime says whom the agent works for.

@@ -49,6 +49,19 @@ fn memories(moved: &Value) -> u64 {
     layer["total"].as_u64().unwrap()
 }
 
+#[test]
+fn somebody_is_counted_once_however_much_is_known_of_them() {
+    let (machine, ground) = (TestMachine::new(), Ground::new());
+    let user =
+        "# USER.md\n\n- **Name:** Lin Novak\n- **Timezone:** Europe/Berlin\n\nLin runs a shop.\n";
+    ground.write("w/USER.md", user);
+    ground.write("w/MEMORY.md", "# Memory\n\n- The shop sells tea.\n");
+    let (from, to) = (openclaw(&ground.path("w")), openclaw(&ground.path("new")));
+    let moved = migrate(&machine, &from, &to, &[]);
+    let layer = with(&moved["proof"]["layers"], "layer", "principals");
+    assert_eq!((&layer["total"], &layer["carried"]), (&json!(1), &json!(1)), "{layer}");
+}
+
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
 // OpenClaw, ZeroClaw, OpenClaw.
