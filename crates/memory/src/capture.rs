@@ -154,13 +154,27 @@ fn has_contact(text: &str) -> bool {
         let Some((name, host)) = word.split_once('@') else { return false };
         !name.is_empty() && host.contains('.') && !host.starts_with('.') && !host.contains('@')
     };
-    let is_number = |word: &str| {
-        let digits = word.chars().filter(char::is_ascii_digit).count();
-        let is_part = |c: char| c.is_ascii_digit() || "+-()./".contains(c);
-        word.starts_with('+') && (8..=15).contains(&digits) && word.chars().all(is_part)
-    };
     let joined = text.replace(", ", ",");
-    joined.split([' ', ',', ';']).any(|word| is_mail(word) || is_number(word.trim_end_matches('.')))
+    joined.split([' ', ',', ';']).any(is_mail) || has_phone_number(text)
+}
+
+/// Says whether a text contains an international phone number: `+49 30 901820`, `0049 30 901820`.
+fn has_phone_number(text: &str) -> bool {
+    let is_inside = |c: char| c.is_ascii_digit() || " -()./\u{a0}\u{202f}".contains(c);
+    text.match_indices(['+', '0']).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let rest = &text[at..];
+        let Some(number) = rest.strip_prefix('+').or_else(|| rest.strip_prefix("00")) else {
+            return false;
+        };
+        let end = number.find(|c| !is_inside(c)).unwrap_or(number.len());
+        let end = number[..end].trim_end_matches(|c: char| !c.is_ascii_digit()).len();
+        let digits = number[..end].chars().filter(char::is_ascii_digit).count();
+        before.is_none_or(|c| !(c.is_alphanumeric() || "+-./".contains(c)))
+            && number.starts_with(|c| matches!(c, '1'..='9'))
+            && (8..=15).contains(&digits)
+            && !number[end..].starts_with(|c: char| c.is_ascii_alphanumeric() || "+%€$".contains(c))
+    })
 }
 
 /// Says why a whole message is passed over.
