@@ -120,6 +120,13 @@ pub struct RememberReport {
     pub secrets: Vec<SecretLocation>,
     /// Entries that say the same; they are an error unless it is a dry run.
     pub duplicates: Vec<Duplicate>,
+    /// Entries that this one takes the place of, as it gives another value to the same thing; an
+    /// undo brings them back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<Duplicate>,
+    /// Entries that say something similar, and that stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<Duplicate>,
     /// Entries that an editor had dropped and that were put back meanwhile.
     pub restored: Vec<RestoredText>,
     /// What the user should know.
@@ -262,6 +269,8 @@ impl RememberRequest {
             redacted,
             secrets: secrets.clone(),
             duplicates: plan.duplicates.clone(),
+            superseded: plan.superseded.clone(),
+            near: plan.near.clone(),
             restored: Vec::new(),
             warnings,
         }

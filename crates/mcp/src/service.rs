@@ -310,6 +310,9 @@ pub struct RememberResult {
     pub path: String,
     /// What the memory says already that is the same or nearly.
     pub duplicates: Vec<SimilarMemory>,
+    /// What no longer holds since this was written; undoing it brings that back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<SimilarMemory>,
     /// What to know about it.
     pub warnings: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Finds entries of a memory with the same text as a new one, or nearly the same.
+//! Finds entries of a memory that say what a new one says, or that it makes out of date.
 //!
 //! The index supplies the candidates: by the table's vectors, and by words for texts that the table
 //! cannot read. The candidates are then read from the files themselves and compared literally. The
@@ -8,6 +8,7 @@
 
 mod rows;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anemone_embed::{Builtin, Embedder as _, Purpose};
@@ -17,10 +18,11 @@ use jiff::Timestamp;
 use crate::entries::taken;
 use crate::finder::{FindError, Finder};
 use crate::page::{ParsedEntry, units};
-use crate::sameness::{comparable, differs};
-use crate::store::{MarkdownStore, MarkdownStoreError};
+use crate::sameness::{Relation, comparable, relation, shared_words};
+use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
+use crate::superseded::text_name;
 
-pub(crate) use self::rows::{row_duplicates, same_row};
+pub(crate) use self::rows::{same_row, similar_rows};
 
 /// Bytes of files that the index has not seen, which are read instead.
 const READ_BYTES: u64 = 256 << 10;
@@ -28,12 +30,48 @@ const READ_BYTES: u64 = 256 << 10;
 const LIKE: f32 = 0.7;
 /// How many chunks are examined.
 const CHUNKS: usize = 8;
-/// Nearly equal texts share at least this part of their words.
+/// Similar texts share at least this part of their words.
 const SHARED: f64 = 0.3;
 /// So many are named.
 const MOST: usize = 5;
+/// From which similarity on an entry is named beside one that is written all the same.
+const NEAR: f64 = 0.6;
+/// What a text is said to have in common with one that has the same words, apart from endings and
+/// from words without a meaning of their own.
+const SAME_WORDS: f64 = 0.99;
 
-/// An entry that says the same.
+/// What a memory says that is the same as a new text, or nearly; the most similar first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparedEntries {
+    /// Entries that say the same.
+    pub same: Vec<Duplicate>,
+    /// Entries that give another value to the same thing, so that they no longer hold.
+    pub outdated: Vec<OutdatedEntry>,
+    /// Entries that say something similar, and may hold as well.
+    pub near: Vec<Duplicate>,
+}
+
+/// An entry that does not hold any more once a new text does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutdatedEntry {
+    /// The entry.
+    pub entry: Duplicate,
+    /// Its key, where this program gave it one.
+    pub key: Option<String>,
+    /// What the new entry calls it: its id, or a name made of its text.
+    pub name: String,
+}
+
+impl ComparedEntries {
+    /// Sorts everything, each entry once, up to the limit.
+    fn in_order(mut self) -> Self {
+        self.outdated.sort_by(|a, b| by_similarity(&a.entry, &b.entry));
+        self.outdated.dedup_by(|a, b| is_at_one_place(&a.entry, &b.entry));
+        Self { same: in_order(self.same), near: in_order(self.near), ..self }
+    }
+}
+
+/// An entry that says the same, or nearly.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Duplicate {
     /// The file.
@@ -111,18 +149,18 @@ impl Candidate<'_> {
     }
 }
 
-/// Finds entries that say the same as a text, the most similar first.
-pub(crate) fn duplicates(
+/// Finds entries that say the same as a text, or that it makes out of date.
+pub(crate) fn similar(
     site: &MarkdownStore,
     search: DuplicateSearch<'_>,
-) -> Result<Vec<Duplicate>, MarkdownStoreError> {
+) -> Result<ComparedEntries, MarkdownStoreError> {
     let wanted = ComparedText::new(search.candidate, search.least);
     let pages: BTreeSet<String> = site.pages()?.into_iter().map(|page| page.0).collect();
     // An index that cannot be used is no reason not to write: everything is read then.
     let places = wanted
         .places(site, search, &pages)
         .unwrap_or_else(|_| pages.iter().map(|page| (page.clone(), SearchedPart::Whole)).collect());
-    let mut found: Vec<Duplicate> = Vec::new();
+    let mut found = ComparedEntries::default();
     for (path, place) in places {
         let Some(bytes) = site.read_bytes(&path)? else { continue };
         // A file that is not UTF-8 contains no duplicates.
@@ -137,10 +175,8 @@ pub(crate) fn duplicates(
             }
         }
     }
-    if !found.is_empty() {
-        leave_out_superseded(site, &mut found)?;
-    }
-    Ok(in_order(found))
+    leave_out_superseded(site, &mut found)?;
+    Ok(found.in_order())
 }
 
 /// Finds an entry of a file that says exactly the same: a last look before something is written.
@@ -162,9 +198,21 @@ pub(crate) fn same_in(path: &str, text: &str, candidate: Candidate<'_>) -> Optio
 /// Leaves out what others took the place of: it may become true again.
 fn leave_out_superseded(
     site: &MarkdownStore,
-    found: &mut Vec<Duplicate>,
+    found: &mut ComparedEntries,
 ) -> Result<(), MarkdownStoreError> {
-    let all = site.entries()?;
+    if found.same.is_empty() && found.outdated.is_empty() && found.near.is_empty() {
+        return Ok(());
+    }
+    let found_in: BTreeSet<&str> = [&found.same, &found.near]
+        .into_iter()
+        .flatten()
+        .chain(found.outdated.iter().map(|outdated| &outdated.entry))
+        .map(|entry| entry.path.as_str())
+        .collect();
+    // Taking a file apart costs more than looking for a word in it.
+    let may_tell =
+        |path: &str, text: &str| found_in.contains(path) || text.contains(" supersedes=\"");
+    let all = site.entries_where(&may_tell)?;
     let taken = taken(&all.placed);
     let past: BTreeSet<(&str, usize)> = all
         .placed
@@ -172,19 +220,28 @@ fn leave_out_superseded(
         .filter(|placed| placed.is_superseded(&taken))
         .map(|placed| (placed.path.as_str(), placed.unit.lines.0))
         .collect();
-    found.retain(|found| !past.contains(&(found.path.as_str(), found.lines.0)));
+    let holds = |found: &Duplicate| !past.contains(&(found.path.as_str(), found.lines.0));
+    found.same.retain(holds);
+    found.near.retain(holds);
+    found.outdated.retain(|outdated| holds(&outdated.entry));
     Ok(())
 }
 
 /// Sorts duplicates by similarity, each once, up to the limit.
 fn in_order(mut found: Vec<Duplicate>) -> Vec<Duplicate> {
-    found.sort_by(|a, b| {
-        let by_place = || (&a.path, a.lines).cmp(&(&b.path, b.lines));
-        b.similarity.total_cmp(&a.similarity).then_with(by_place)
-    });
-    found.dedup_by(|a, b| (&a.path, a.lines) == (&b.path, b.lines));
+    found.sort_by(by_similarity);
+    found.dedup_by(|a, b| is_at_one_place(a, b));
     found.truncate(MOST);
     found
+}
+
+fn by_similarity(one: &Duplicate, other: &Duplicate) -> Ordering {
+    let by_place = || (&one.path, one.lines).cmp(&(&other.path, other.lines));
+    other.similarity.total_cmp(&one.similarity).then_with(by_place)
+}
+
+fn is_at_one_place(one: &Duplicate, other: &Duplicate) -> bool {
+    (&one.path, one.lines) == (&other.path, other.lines)
 }
 
 /// Where in a file to look.
@@ -266,23 +323,48 @@ impl<'a> ComparedText<'a> {
         path: &str,
         units: &[ParsedEntry],
         offset: usize,
-        found: &mut Vec<Duplicate>,
+        found: &mut ComparedEntries,
     ) {
+        // What was said in a conversation, or was archived, is a record of its time.
+        let is_record = matches!(PageKind::of(path), PageKind::Session(_) | PageKind::Archived);
         for unit in units {
             let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
             if !self.can_be_duplicate(unit.key.as_deref(), id.as_deref(), &unit.content) {
                 continue;
             }
-            let similarity = self.similarity(&unit.content);
-            if similarity >= self.least {
-                found.push(Duplicate {
-                    path: path.to_owned(),
-                    lines: (unit.lines.0 + offset, unit.lines.1 + offset),
-                    text: unit.content.clone(),
-                    id,
-                    similarity,
-                });
+            let entry = Duplicate {
+                path: path.to_owned(),
+                lines: (unit.lines.0 + offset, unit.lines.1 + offset),
+                text: unit.content.clone(),
+                id: id.clone(),
+                similarity: 0.0,
+            };
+            let key = unit.key.clone().filter(|_| id.is_some());
+            let judged = match self.likeness(&unit.content) {
+                Likeness::Outdated(similarity) if is_record => Likeness::Near(similarity),
+                likeness => likeness,
+            };
+            self.sort_in(entry, key, judged, found);
+        }
+    }
+
+    /// Adds an entry to those that are like it.
+    fn sort_in(
+        &self,
+        entry: Duplicate,
+        key: Option<String>,
+        likeness: Likeness,
+        found: &mut ComparedEntries,
+    ) {
+        match likeness {
+            Likeness::Same(similarity) => found.same.push(Duplicate { similarity, ..entry }),
+            Likeness::Near(similarity) => found.near.push(Duplicate { similarity, ..entry }),
+            Likeness::Outdated(similarity) => {
+                let name = entry.id.clone().unwrap_or_else(|| text_name(&entry.text));
+                let entry = Duplicate { similarity, ..entry };
+                found.outdated.push(OutdatedEntry { entry, key, name });
             }
+            Likeness::None => {}
         }
     }
 
@@ -295,20 +377,33 @@ impl<'a> ComparedText<'a> {
         }
     }
 
-    fn similarity(&self, content: &str) -> f64 {
+    /// Says how an entry relates to the text.
+    fn likeness(&self, content: &str) -> Likeness {
         let text = without_tags(content);
         if comparable(&text) == self.plain {
-            return 1.0;
+            return Likeness::Same(1.0);
         }
-        if differs(&text, self.candidate.text) {
-            return 0.0;
+        // Then only equal texts count.
+        if self.least > 1.0 {
+            return Likeness::None;
         }
-        let others = words(&text);
-        let shared = others.intersection(&self.words).count() as f64;
-        if shared < SHARED * others.len().min(self.words.len()) as f64 || shared == 0.0 {
-            return 0.0;
+        let shared = shared_words(&text, self.candidate.text);
+        if shared < SHARED {
+            return Likeness::None;
         }
-        let vector = vector_of(&self.builtin, &text);
+        let similarity = self.cosine(&text);
+        let nearly = similarity.max(shared.min(SAME_WORDS));
+        match relation(&text, &without_tags(self.candidate.text)) {
+            Relation::Same => Likeness::Same(similarity.clamp(SAME_WORDS, 1.0)),
+            Relation::Less if similarity >= self.least => Likeness::Same(similarity),
+            Relation::Changed => Likeness::Outdated(nearly),
+            _ if shared >= NEAR => Likeness::Near(nearly),
+            _ => Likeness::None,
+        }
+    }
+
+    fn cosine(&self, text: &str) -> f64 {
+        let vector = vector_of(&self.builtin, text);
         let dot = |a: &[f32], b: &[f32]| {
             a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>()
         };
@@ -317,13 +412,26 @@ impl<'a> ComparedText<'a> {
     }
 }
 
+/// How an entry relates to a text, and how similar they are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Likeness {
+    /// It says the same.
+    Same(f64),
+    /// It no longer holds if the text does.
+    Outdated(f64),
+    /// It says something similar.
+    Near(f64),
+    /// It says something else.
+    None,
+}
+
 fn vector_of(builtin: &Builtin, text: &str) -> Vec<f32> {
     let made = builtin.embed(&[text], Purpose::Document);
     made.ok().and_then(|mut value| value.pop()).unwrap_or_default()
 }
 
 /// Leaves out `#tags`, which say what a text is about, not what it says.
-fn without_tags(text: &str) -> String {
+pub(crate) fn without_tags(text: &str) -> String {
     let is_tag = |word: &&str| word.len() > 1 && word.starts_with('#');
     let words: Vec<&str> = text.split_whitespace().filter(|word| !is_tag(word)).collect();
     words.join(" ")
@@ -362,34 +470,41 @@ mod tests {
         assert_eq!(lines(text, 9, 9), "");
     }
 
-    fn similarity(one: &str, other: &str) -> f64 {
-        let candidate = Candidate { text: one, key: None, supersedes: None };
-        ComparedText::new(candidate, 0.95).similarity(other)
+    fn likeness(old: &str, new: &str) -> Likeness {
+        let candidate = Candidate { text: new, key: None, supersedes: None };
+        ComparedText::new(candidate, 0.95).likeness(old)
     }
 
     #[test]
     fn case_blanks_punctuation_and_tags_make_no_difference() {
-        assert_eq!(similarity("The gateway  is UP.", "the gateway, is up #net"), 1.0);
-        assert_eq!(
-            similarity(
-                "\u{6211}\u{559c}\u{6b22}\u{8336}\u{3002}",
-                "\u{6211}\u{559c}\u{6b22}\u{8336}"
-            ),
-            1.0
-        );
-        assert_eq!(similarity("!!!", "???"), 0.0);
+        let same = Likeness::Same(1.0);
+        assert_eq!(likeness("The gateway  is UP.", "the gateway, is up #net"), same);
+        assert_eq!(likeness("我喜欢茶。", "我喜欢茶"), same);
+        assert_eq!(likeness("!!!", "???"), Likeness::None);
     }
 
     #[test]
-    fn what_says_nearly_the_same_is_alike_and_another_thing_is_not() {
-        let near = similarity(
+    fn the_same_words_in_another_order_say_the_same_and_other_words_do_not() {
+        let near = likeness(
             "The database is PostgreSQL 16 on the staging server.",
             "The database on the staging server is PostgreSQL 16.",
         );
-        assert!(near >= 0.95, "{near}");
-        let far = similarity("The database is PostgreSQL 16.", "Lunch on Friday with Ana at noon.");
-        assert!(far < 0.5, "{far}");
-        let related = similarity("Use tabs in Go files.", "Use spaces in Python files.");
-        assert!(related < 0.95, "{related}");
+        assert!(matches!(near, Likeness::Same(similarity) if similarity >= 0.95), "{near:?}");
+        for (one, other) in [
+            ("The database is PostgreSQL 16.", "Lunch on Friday with Ana at noon."),
+            ("Use tabs in Go files.", "Use spaces in Python files."),
+        ] {
+            let found = likeness(one, other);
+            assert!(!matches!(found, Likeness::Same(_) | Likeness::Outdated(_)), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn another_value_of_the_same_thing_is_outdated_and_another_thing_is_near() {
+        let changed =
+            likeness("The fog tea ships on Tuesdays.", "The fog tea ships on Wednesdays.");
+        assert!(matches!(changed, Likeness::Outdated(_)), "{changed:?}");
+        let near = likeness("Lin likes green tea.", "Lin likes black tea.");
+        assert!(matches!(near, Likeness::Near(_)), "{near:?}");
     }
 }

@@ -22,7 +22,7 @@ use crate::layout::MarkdownLayout;
 use crate::page::{ParsedEntry, known_units};
 use crate::session_note::is_head;
 use crate::store::{FileSnapshot, MAX_FILE_BYTES, MarkdownStore, MarkdownStoreError, PageKind};
-use crate::superseded::{self, Age, Taken};
+use crate::superseded::{self, Age, Taken, text_name};
 
 /// An entry and its position.
 #[derive(Clone, Debug)]
@@ -175,12 +175,14 @@ impl EntryList {
     #[must_use]
     pub(crate) fn successor_of(&self, old: &PageEntry) -> Option<&PageEntry> {
         let (age, key) = (old.age(), old.unit.key.as_deref());
+        let text = old.unit.stamp.is_none().then(|| text_name(&old.unit.content));
         let id = old.unit.stamp.is_some().then_some(old.id.as_str());
         let takes_place = |entry: &&PageEntry| {
             let Some(stamp) = &entry.unit.stamp else { return false };
             let named = stamp.supersedes.as_deref();
             let is_newer = entry.age() > age;
             (named.is_some() && named == id)
+                || (text.is_some() && named == text.as_deref() && entry.age() > age.earliest())
                 || (is_newer && key.is_some() && (named == key || entry.unit.key.as_deref() == key))
         };
         self.placed.iter().filter(takes_place).max_by_key(|placed| placed.age())
@@ -278,7 +280,7 @@ impl PageEntry {
 
     /// Says whether another took its place.
     pub(crate) fn is_superseded(&self, taken: &Taken<'_>) -> bool {
-        taken.has(self.unit.key.as_deref(), &self.age())
+        taken.has(self.unit.key.as_deref(), &self.age(), || text_name(&self.unit.content))
     }
 
     /// Whether a find of the index shows all of it.

@@ -13,6 +13,8 @@ pub struct MarkdownLayout {
     pub keys_replace: bool,
     /// Whether `tidy` archives old daily files by default.
     pub archives: bool,
+    /// Whether a session reads what was going on in the last one from `memory/active-context.md`.
+    pub active_context: bool,
 }
 
 impl MarkdownLayout {
@@ -23,6 +25,7 @@ impl MarkdownLayout {
         spaces_entries: false,
         keys_replace: false,
         archives: false,
+        active_context: true,
     };
 
     /// A layout that differs from [`PLAIN`](Self::PLAIN) in everything.
@@ -33,5 +36,6 @@ impl MarkdownLayout {
         spaces_entries: true,
         keys_replace: true,
         archives: true,
+        active_context: false,
     };
 }

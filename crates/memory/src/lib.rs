@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 
 mod acknowledged;
+mod active_context;
 mod addition;
 mod alike;
 mod appending;
@@ -64,6 +65,7 @@ mod tidy;
 mod undo;
 
 pub use acknowledged::RestoredText;
+pub use active_context::{ACTIVE_CONTEXT, ACTIVE_CONTEXT_PROMPT, ActiveContext, ActiveSection};
 pub use addition::Addition;
 pub use alike::Repeats;
 pub use audit::{
@@ -78,7 +80,7 @@ pub use context::{
     Budget, ComposeRequest, ComposedContext, ContextRules, Cutting, DailyNotes, Fate, Part,
     SessionKind, compose, cut_of, estimated_tokens,
 };
-pub use duplicates::{Candidate, Duplicate, DuplicateSearch};
+pub use duplicates::{Candidate, ComparedEntries, Duplicate, DuplicateSearch, OutdatedEntry};
 pub use entries::{EntryList, PageEntry};
 pub use entry::{Category, Clock, Importance, Label, MemoryEntry, NewEntry, Tier};
 pub use erasure::{ErasedEntries, JournalErasure, KeptEntry};
@@ -114,7 +116,7 @@ pub use recall_view::{Recalled, RecalledMemory, recalled};
 pub use relevance::{RecallSettings, is_relevant, question_of};
 pub use remember::{
     Caution, EntryRequest, MAX_TEXT_BYTES, Place, RememberPlan, RememberPlanError,
-    RememberSettings, SecretLocation, Secrets, plan_remember,
+    RememberSettings, SecretLocation, Secrets, plan_remember, supersede,
 };
 pub use row_memory::{RowMemory, row_key, row_text};
 pub use row_store::{

@@ -7,13 +7,14 @@ use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError, Change, Edit};
-use crate::duplicates::{Candidate, Duplicate, DuplicateSearch, duplicates, same_in};
+use crate::duplicates::{Candidate, ComparedEntries, Duplicate, DuplicateSearch, same_in, similar};
 use crate::entry::NewEntry;
 use crate::list::{EntryListing, entry_listing};
 use crate::memory::{Memory, MemoryError, PlannedEntry};
 use crate::page::{ParsedEntry, render, units};
 use crate::remember::{Caution, Place};
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError, PageKind};
+use crate::superseded::{is_text_name, text_name};
 use crate::suspicion::suspicious;
 
 /// Another program may save between reading and writing; none does it this often.
@@ -34,15 +35,18 @@ impl MarkdownMemory {
 
     /// Whether an entry has a key or id.
     fn is_known(&self, name: &str) -> Result<bool, MarkdownStoreError> {
+        let is_text = is_text_name(name);
         for (path, _) in self.store.pages()? {
             let bytes = self.store.read_bytes(&path)?.unwrap_or_default();
             let text = String::from_utf8_lossy(&bytes);
             let is_it = |entry: &ParsedEntry| {
                 let id = entry.stamp.as_ref().map(|stamp| stamp.id.to_string());
-                entry.key.as_deref() == Some(name) || id.as_deref() == Some(name)
+                entry.key.as_deref() == Some(name)
+                    || id.as_deref() == Some(name)
+                    || (is_text && text_name(&entry.content) == name)
             };
             // Taking a file apart costs more than looking for the name in it.
-            if text.contains(name) && units(&text).iter().any(is_it) {
+            if (is_text || text.contains(name)) && units(&text).iter().any(is_it) {
                 return Ok(true);
             }
         }
@@ -96,8 +100,8 @@ impl Memory for MarkdownMemory {
         Ok(found)
     }
 
-    fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError> {
-        Ok(duplicates(&self.store, search)?)
+    fn similar(&self, search: DuplicateSearch<'_>) -> Result<ComparedEntries, MemoryError> {
+        Ok(similar(&self.store, search)?)
     }
 
     fn state(&self, place: Place) -> Result<Option<[u8; 32]>, MemoryError> {

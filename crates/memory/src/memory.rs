@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError};
-use crate::duplicates::{Candidate, Duplicate, DuplicateSearch};
+use crate::duplicates::{Candidate, ComparedEntries, Duplicate, DuplicateSearch};
 use crate::entry::{Category, NewEntry};
 use crate::finder::FindError;
 use crate::forget::ForgetPlanError;
@@ -41,6 +41,8 @@ pub type BackendError = Box<dyn std::error::Error + Send + Sync>;
 /// - keys and texts are any text, whatever it looks like; but a database may reserve keys with a
 ///   prefix for rows that belong to one person, and refuses them;
 /// - a text with a secret is refused, and nothing is written;
+/// - a text that gives another value to the same thing supersedes the old one, and undoing it brings
+///   the old one back;
 /// - a text that the memory already contains is refused, also when another program wrote it after
 ///   it was planned;
 /// - when several processes write at once, nothing is lost.
@@ -63,8 +65,9 @@ pub trait Memory: Send + Sync {
     /// of all rows. Files that are not text are skipped.
     fn texts(&self, paths: &[&str]) -> Result<Vec<String>, MemoryError>;
 
-    /// Returns the entries that say the same as a text, the most similar first.
-    fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError>;
+    /// Returns the entries that say the same as a text, those that it makes out of date, and those
+    /// that are near to it.
+    fn similar(&self, search: DuplicateSearch<'_>) -> Result<ComparedEntries, MemoryError>;
 
     /// Returns a digest of what an entry is added to: the file, or the database; `None` when it
     /// does not exist yet.

@@ -136,7 +136,8 @@ fn is_question(message: &str) -> bool {
     sentences.iter().any(|sentence| asks(sentence)) && !sentences.into_iter().any(is_statement)
 }
 
-fn asks(sentence: &str) -> bool {
+/// Whether a sentence asks something.
+pub(crate) fn asks(sentence: &str) -> bool {
     if sentence.trim_end().ends_with(['?', '？']) {
         return true;
     }
@@ -148,7 +149,7 @@ fn asks(sentence: &str) -> bool {
 }
 
 /// Whether a sentence states something, and is no courtesy.
-fn is_statement(sentence: &str) -> bool {
+pub(crate) fn is_statement(sentence: &str) -> bool {
     has_substance(sentence) && !asks(sentence)
 }
 

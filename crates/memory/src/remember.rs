@@ -3,7 +3,7 @@
 //! A plan says what would be written, and the objections: secrets and duplicates. The caller
 //! decides whether to write it anyway.
 
-use anemone_format::ProvenanceStamp;
+use anemone_format::{Origin, ProvenanceStamp};
 use anemone_secrets::{SecretHit, redact_text, scan};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::Applied;
-use crate::duplicates::{Candidate, Duplicate, DuplicateSearch};
+use crate::duplicates::{Candidate, ComparedEntries, Duplicate, DuplicateSearch, OutdatedEntry};
 use crate::entry::{Category, NewEntry};
 use crate::finder::Finder;
 use crate::memory::{Memory, MemoryError, PlannedEntry};
@@ -92,6 +92,10 @@ pub struct RememberPlan {
     pub given: NewEntry,
     /// Entries that say the same.
     pub duplicates: Vec<Duplicate>,
+    /// Entries that this one takes the place of because it gives another value to the same thing.
+    pub superseded: Vec<Duplicate>,
+    /// Entries that say something similar, and that stay.
+    pub near: Vec<Duplicate>,
     /// Secrets that were found; where they were to be redacted, they are gone from the entry.
     pub secrets: Vec<SecretLocation>,
     /// What else there is to say.
@@ -153,21 +157,64 @@ pub fn plan_remember(
     now: Timestamp,
 ) -> Result<RememberPlan, RememberPlanError> {
     let EntryRequest { given, place, secrets } = asked;
-    let (given, secrets, is_clear) = checked(given, secrets)?;
-    let entry = memory.plan_entry(&given, place)?;
+    let (mut given, secrets, is_clear) = checked(given, secrets)?;
     let last_look = match finder {
         Some(_) => LastLook::Unless(memory.state(place)?),
         None => LastLook::None,
     };
-    let duplicates = match finder.filter(|_| is_clear) {
+    let found = match finder.filter(|_| is_clear) {
         Some(finder) => {
             let (candidate, least) = (candidate(&given), settings.near_duplicate);
-            memory.duplicates(DuplicateSearch { finder, candidate, least, now })?
+            memory.similar(DuplicateSearch { finder, candidate, least, now })?
         }
-        None => Vec::new(),
+        None => ComparedEntries::default(),
     };
+    let ComparedEntries { same: duplicates, outdated, mut near } = found;
+    let superseded = match duplicates.is_empty() {
+        true => supersede(&mut given, outdated, &mut near),
+        false => Vec::new(),
+    };
+    let entry = memory.plan_entry(&given, place)?;
     let cautions = memory.cautions(&given)?;
-    Ok(RememberPlan { entry, given, duplicates, secrets, cautions, place, is_clear, last_look })
+    Ok(RememberPlan {
+        entry,
+        given,
+        duplicates,
+        superseded,
+        near,
+        secrets,
+        cautions,
+        place,
+        is_clear,
+        last_look,
+    })
+}
+
+/// Lets an entry take the place of those that it makes out of date, and returns them. It can name
+/// only one text; the others are added to those that are near to it, as is everything if the entry
+/// already names another one, or comes from somewhere that must not overrule what is known.
+pub fn supersede(
+    given: &mut NewEntry,
+    outdated: Vec<OutdatedEntry>,
+    near: &mut Vec<Duplicate>,
+) -> Vec<Duplicate> {
+    let may_overrule = given.stamp.supersedes.is_none()
+        && matches!(given.stamp.origin, Some(Origin::Owner | Origin::Agent));
+    let Some(first) = outdated.first().filter(|_| may_overrule) else {
+        near.extend(outdated.into_iter().map(|outdated| outdated.entry));
+        return Vec::new();
+    };
+    let name = first.name.clone();
+    // Several lines without a stamp can have the same text, and so the same name.
+    let (gone, others): (Vec<_>, Vec<_>) =
+        outdated.iter().cloned().partition(|outdated| outdated.name == name);
+    given.stamp.supersedes = Some(name);
+    // Whoever looks for the key finds the new entry.
+    if given.key.is_none() {
+        given.key = first.key.clone();
+    }
+    near.extend(others.into_iter().map(|outdated| outdated.entry));
+    gone.into_iter().map(|outdated| outdated.entry).collect()
 }
 
 impl RememberPlan {
@@ -323,8 +370,6 @@ fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> 
 
 #[cfg(test)]
 mod tests {
-    use anemone_format::Origin;
-
     use super::*;
     use crate::layout::MarkdownLayout;
     use crate::markdown_memory::MarkdownMemory;

@@ -9,7 +9,9 @@ use uuid::Uuid;
 
 use crate::addition::Addition;
 use crate::change::Applied;
-use crate::duplicates::{Candidate, Duplicate, DuplicateSearch, row_duplicates, same_row};
+use crate::duplicates::{
+    Candidate, ComparedEntries, Duplicate, DuplicateSearch, same_row, similar_rows,
+};
 use crate::entry::{MemoryEntry, NewEntry};
 use crate::forget::ForgetTarget;
 use crate::list::{EntryListing, row_listing};
@@ -75,8 +77,13 @@ impl Memory for RowMemory {
         Ok(self.rows.entries()?.into_iter().map(|row| row.content).collect())
     }
 
-    fn duplicates(&self, search: DuplicateSearch<'_>) -> Result<Vec<Duplicate>, MemoryError> {
-        Ok(row_duplicates(&self.rows.entries()?, search))
+    fn similar(&self, search: DuplicateSearch<'_>) -> Result<ComparedEntries, MemoryError> {
+        let mut found = similar_rows(&self.rows.entries()?, search);
+        // In a database that cannot mark a row, the old one stays as it is.
+        if !found.outdated.is_empty() && !self.rows.can_supersede()? {
+            found.near.extend(found.outdated.drain(..).map(|outdated| outdated.entry));
+        }
+        Ok(found)
     }
 
     fn state(&self, _: Place) -> Result<Option<[u8; 32]>, MemoryError> {

@@ -1,25 +1,51 @@
-//! Decides whether two texts say the same, as a person would judge it.
+//! Decides how two texts relate: whether they say the same, or whether the newer one says that
+//! something has changed.
 //!
 //! Vectors of texts represent which words occur, and little of their order, of numbers or of a
-//! "not". Who owes whom, port 8080 or 8081, always or never: such texts have similar vectors and
-//! say different things. So texts that are nearly the same by their vectors must also agree in word
-//! order, numbers and negations.
+//! "not". Who owes whom, port 8080 or 8081, Tuesdays or Wednesdays, always or never: such texts have
+//! similar vectors and say different things. So texts are also compared word by word.
+//!
+//! A text that differs only in a value replaces the other one only if both state the same property
+//! of the same thing. Two appointments, two servers or two things that somebody likes differ in a
+//! value too, and both hold. Where the words do not decide, both texts stay: a true statement must
+//! never be hidden.
 
-use std::collections::HashMap;
+mod diff;
+#[cfg(test)]
+mod judged_tests;
+mod token;
+
+use self::diff::{Diff, Hunk};
+use self::token::{Role, Token, tokens};
+use crate::capture::sentences;
 
 /// Punctuation that may surround a word without being part of it.
 const MARKS: &[char] = &[
     '.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '[', ']', '*', '_', '`', '“', '”', '‘', '’',
-    '„', '«', '»', '…', '。', '，', '、', '；', '：', '！', '？', '「', '」', '（', '）',
+    '„', '«', '»', '…', '。', '，', '、', '；', '：', '！', '？', '「', '」', '（', '）', '¿', '¡',
 ];
-/// Words that negate a statement. Negations within words, as in Chinese and Japanese, need no list,
-/// because such texts are compared letter by letter anyway.
-const NEGATIONS: &str = "not no never none nothing nobody neither nor without cannot can't won't don't doesn't \
-     didn't isn't aren't wasn't shouldn't mustn't nicht kein keine keinen nie niemals ohne weder \
-     nunca jamás sin ni ne pas jamais sans aucun aucune";
-
 /// In so few words their order matters; more of them may be put in many ways.
 const FEW_WORDS: usize = 6;
+/// Words of a replaced name, at most.
+const NAME_WORDS: usize = 3;
+/// Characters of a replaced name in scripts without spaces, at most.
+const NAME_CHARS: usize = 8;
+
+/// How a new text relates to an existing one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Relation {
+    /// It has the same words, apart from their endings and from words without a meaning of their
+    /// own.
+    Same,
+    /// It has no word that the other one does not have, or the same words in another order.
+    Less,
+    /// It adds words to the other one.
+    More,
+    /// It gives another value to the same property of the same thing.
+    Changed,
+    /// It differs in words, and both texts may hold.
+    Other,
+}
 
 /// Returns the form of a text for comparisons: words in lower case without marks around them, one
 /// space between them, and whether it is a question.
@@ -32,52 +58,214 @@ pub(crate) fn comparable(text: &str) -> String {
     if plain.is_empty() {
         return text.trim().to_owned();
     }
-    if text.trim_end().ends_with(['?', '？']) {
+    if is_question(text) {
         plain.push_str(" ?");
     }
     plain
 }
 
+fn is_question(text: &str) -> bool {
+    text.trim_end().ends_with(['?', '？'])
+}
+
 /// Whether two texts with nearly the same words say different things.
 pub(crate) fn differs(one: &str, other: &str) -> bool {
-    let (one, other) = (comparable(one), comparable(other));
-    let (one, other) = (words(&one), words(&other));
-    let kept = |words: &[&str], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
-        words.iter().filter(|word| keep(word)).map(|word| (*word).to_owned()).collect()
-    };
-    let is_negation = |word: &str| {
-        let word = word.replace('’', "'");
-        NEGATIONS.split(' ').any(|one| one == word)
-    };
-    kept(&one, &is_exact) != kept(&other, &is_exact)
-        || kept(&one, &is_negation).len() != kept(&other, &is_negation).len()
-        || one.len().min(other.len()) <= FEW_WORDS && shared(&one, &other) != shared(&other, &one)
+    matches!(relation(one, other), Relation::Changed | Relation::Other)
 }
 
-fn words(text: &str) -> Vec<&str> {
-    text.split(' ').collect()
-}
-
-/// Whether a word is a number or a sign, in which every letter counts.
-fn is_exact(word: &str) -> bool {
-    let is_sign = |c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’' | '-');
-    word.chars().any(|c| c.is_numeric() || is_sign(c))
-}
-
-/// Returns the words of a text that also occur in another one, in their order.
-fn shared<'a>(text: &[&'a str], other: &[&str]) -> Vec<&'a str> {
-    let mut left: HashMap<&str, usize> = HashMap::new();
-    for word in other {
-        *left.entry(word).or_default() += 1;
+/// Says how a new text relates to an old one.
+pub(crate) fn relation(old: &str, new: &str) -> Relation {
+    let (olds, news) = (statements(old), statements(new));
+    if let ([old], [new]) = (olds.as_slice(), news.as_slice()) {
+        return of_statements(old, new);
     }
-    let mut take = |word: &str| match left.get_mut(word) {
-        Some(number) if *number > 0 => {
-            *number -= 1;
-            true
+    if olds.len() == news.len() {
+        let mut unequal = olds.iter().zip(&news).filter(|(old, new)| !is_equal(old, new));
+        match (unequal.next(), unequal.next()) {
+            (None, _) => return Relation::Same,
+            (Some((old, new)), None) => return of_statements(old, new),
+            _ => {}
         }
-        _ => false,
-    };
-    text.iter().copied().filter(|text| take(text)).collect()
+    }
+    // One of several statements may have changed, but the others of the old text still hold.
+    match of_statements(old, new) {
+        Relation::Changed => Relation::Other,
+        relation => relation,
+    }
+}
+
+/// Returns how much of their words two texts share, from 0 to 1.
+pub(crate) fn shared_words(one: &str, other: &str) -> f64 {
+    Diff::of(&tokens(one), &tokens(other)).map_or(0.0, |diff| diff.shared())
+}
+
+fn is_equal(one: &str, other: &str) -> bool {
+    comparable(one) == comparable(other)
+}
+
+/// Takes a text apart into statements. A point after a number does not end one.
+fn statements(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for sentence in sentences(text) {
+        match found.last_mut() {
+            Some(last)
+                if last.strip_suffix('.').is_some_and(|rest| rest.ends_with(char::is_numeric)) =>
+            {
+                last.push(' ');
+                last.push_str(sentence);
+            }
+            _ => found.push(sentence.to_owned()),
+        }
+    }
+    found
+}
+
+fn of_statements(old: &str, new: &str) -> Relation {
+    let (olds, news) = (tokens(old), tokens(new));
+    if is_question(old) != is_question(new) {
+        return Relation::Other;
+    }
+    let Some(diff) = Diff::of(&olds, &news) else { return Relation::Other };
+    let hunks = diff.hunks();
+    if hunks.is_empty() {
+        return Relation::Same;
+    }
+    if let Some(moved) = diff.moved(FEW_WORDS) {
+        return moved;
+    }
+    if hunks.iter().any(|hunk| hunk.replaces() || hunk.has_value()) {
+        let changed = Change { olds: &olds, news: &news, hunks, diff: &diff };
+        return if changed.holds() { Relation::Changed } else { Relation::Other };
+    }
+    let loses = hunks.iter().any(|hunk| !hunk.old.is_empty());
+    let gains = hunks.iter().any(|hunk| !hunk.new.is_empty());
+    match (loses, gains) {
+        (true, false) => Relation::Less,
+        (false, true) => Relation::More,
+        _ => Relation::Other,
+    }
+}
+
+/// Two statements that differ in values, negations or names.
+struct Change<'a> {
+    olds: &'a [Token],
+    news: &'a [Token],
+    hunks: &'a [Hunk<'a>],
+    diff: &'a Diff<'a>,
+}
+
+impl Change<'_> {
+    /// Whether the new statement can only hold if the old one does not.
+    fn holds(&self) -> bool {
+        let Some(first) = self.hunks.first() else { return false };
+        let sides = [(self.olds, first.old_at), (self.news, first.new_at)];
+        let is_rule = self.olds.first().is_some_and(|token| token.is(Role::Directive));
+        let is_about_something = (is_rule || self.diff.shared_content() > 0)
+            && sides.iter().all(|(tokens, _)| !starts_with_pronoun(tokens));
+        let is_update = self.news.iter().any(|token| token.is(Role::Change));
+        let is_past = sides.iter().any(|(tokens, _)| tells_the_past(tokens));
+        if !is_about_something || (is_past && !is_update) {
+            return false;
+        }
+        // With two values, such as an hour and a season, one may say when the other holds.
+        let value = self.hunks.iter().find(|hunk| !hunk.denies());
+        if let Some(hunk) = value {
+            let replaces = match hunk.is_value() {
+                true => !self.is_listed(hunk),
+                false => self.is_name(hunk),
+            };
+            if self.hunks.len() > 1 || !replaces {
+                return false;
+            }
+        }
+        // A negation says the opposite wherever it is; a value or name must be what is said of
+        // something, and not what it is said of.
+        match value {
+            None => sides.iter().all(|(tokens, _)| tokens.iter().any(Token::is_frame)),
+            Some(_) => sides.iter().all(|(tokens, at)| is_framed(tokens, *at)),
+        }
+    }
+
+    /// Whether both values may hold, as with the days on which something is closed.
+    fn is_listed(&self, hunk: &Hunk<'_>) -> bool {
+        let is_day = |token: &&Token| {
+            [Role::Weekday, Role::Month, Role::Daypart].iter().any(|role| token.is(*role))
+        };
+        hunk.new.iter().any(is_day) && self.olds.iter().any(|token| token.is(Role::Additive))
+    }
+
+    /// Whether the words that differ are the only value of a property, such as who leads a team or
+    /// where somebody lives.
+    fn is_name(&self, hunk: &Hunk<'_>) -> bool {
+        let is_short = |tokens: &[&Token]| {
+            let most =
+                if tokens.iter().any(|token| token.is_wide) { NAME_CHARS } else { NAME_WORDS };
+            !tokens.is_empty() && tokens.len() <= most
+        };
+        is_short(&hunk.old)
+            && is_short(&hunk.new)
+            && is_property(self.olds, hunk.old_at)
+            && is_property(self.news, hunk.new_at)
+    }
+}
+
+/// Whether a value at this position is said of something that was named before.
+fn is_framed(tokens: &[Token], at: usize) -> bool {
+    let before = &tokens[..at.min(tokens.len())];
+    let is_said = before.iter().enumerate().any(|(at, token)| {
+        (at == 0 && token.is(Role::Directive)) || (token.is_frame() && (at > 0 || token.is_colon))
+    });
+    if is_said {
+        return true;
+    }
+    // Without spaces and without a particle, the verb may come last. A number before a verb of
+    // possession is part of a name, as in "server 1 has".
+    let Some(token) = tokens.get(at).filter(|_| at > 1) else { return false };
+    let is_wide = before.iter().any(|token| token.is_wide);
+    let is_numbered =
+        token.is(Role::Number) && tokens.get(at + 1).is_some_and(|next| next.is(Role::Be));
+    is_wide && !is_numbered && tokens[at..].iter().any(Token::is_frame)
+}
+
+/// Whether a property that has one value at a time is given the words at this position.
+fn is_property(tokens: &[Token], at: usize) -> bool {
+    let before = &tokens[..at.min(tokens.len())];
+    let last = before.iter().rposition(|token| !token.is(Role::Small) || token.is_frame());
+    let Some(frame) = last.filter(|at| before[*at].is_frame()) else { return false };
+    let is_additive =
+        tokens.iter().any(|token| token.is(Role::Additive) && !token.is(Role::Settle));
+    let is_settled = before[frame].is(Role::Settle) && frame > 0
+        || before.iter().any(|token| token.is_wide)
+            && tokens[frame..].iter().any(|token| token.is(Role::Settle));
+    let has_property = before.iter().any(|token| token.is(Role::Function));
+    let is_given = before[frame].is(Role::Be) || before[frame].is_colon;
+    let is_named = is_called_by_a_name(before, frame, tokens.get(at));
+    !is_additive && (is_settled || is_given && (has_property || is_named))
+}
+
+/// Whether something definite is a name, as in "the driver is Ana". German writes every noun like a
+/// name, so there this says nothing.
+fn is_called_by_a_name(before: &[Token], frame: usize, value: Option<&Token>) -> bool {
+    let is_definite = before.first().is_some_and(|token| {
+        ["the", "my", "our", "le", "la", "mon", "ma", "notre", "el", "mi", "nuestro", "nuestra"]
+            .contains(&token.text.as_str())
+    });
+    let is_copula = ["is", "est", "es"].contains(&before[frame].text.as_str());
+    is_definite && is_copula && value.is_some_and(|value| value.is_capital)
+}
+
+/// Whether a statement is about something that only a context names.
+fn starts_with_pronoun(tokens: &[Token]) -> bool {
+    let first = tokens.iter().find(|token| !token.is(Role::Small) || token.is(Role::Pronoun));
+    first.is_some_and(|token| token.is(Role::Pronoun))
+}
+
+/// Whether a statement tells what happened: that stays true, whatever happens next.
+fn tells_the_past(tokens: &[Token]) -> bool {
+    let is_now = tokens.iter().any(|token| token.is(Role::Be) && !token.is(Role::Past));
+    tokens.iter().any(|token| {
+        token.is(Role::Past) || (!is_now && (token.is(Role::Participle) || token.is_past_tense()))
+    })
 }
 
 #[cfg(test)]

@@ -43,13 +43,15 @@ pub fn successors(
     let table = site.stamps();
     let shown: Vec<Vec<PageEntry>> =
         found.iter().map(|lines| entries_in(site, &table, lines)).collect();
-    // Only entries with a name can be replaced. Most notes contain none, and then no file is read.
+    // Entries with a key or id can be replaced, and those whose text is named by an entry.
     let names: Vec<String> = shown
         .iter()
         .flatten()
         .filter_map(|shown| shown.unit.key.as_deref().map(key_prefix))
         .collect();
     let has_names = shown.iter().flatten().any(|shown| shown.unit.stamp.is_some());
+    // Whatever names a text has a stamp.
+    let has_names = has_names || (!table.is_empty() && shown.iter().any(|shown| !shown.is_empty()));
     if names.is_empty() && !has_names {
         return Ok(vec![None; found.len()]);
     }

@@ -15,7 +15,7 @@ use crate::entry::Importance;
 use crate::page::ParsedEntry;
 use crate::recall_counts::mark_of;
 use crate::store::PageKind;
-use crate::superseded::{Age, Taken, written};
+use crate::superseded::{Age, Taken, text_name, written};
 
 /// So much of a text is kept to be compared and shown.
 const TEXT_BYTES: usize = 600;
@@ -51,6 +51,8 @@ pub struct EntrySummary {
     pub is_stamped: bool,
     /// The UUID of its stamp, where it is known.
     pub(crate) uuid: Option<Uuid>,
+    /// By which it is superseded if it has no stamp.
+    pub(crate) text_name: String,
     /// The heading above it, where that is not the title of the file.
     pub section: Option<String>,
 }
@@ -75,6 +77,7 @@ impl EntrySummary {
             importance: importance_of(unit),
             supersedes: stamp.and_then(|stamp| stamp.supersedes.clone()),
             is_stamped: stamp.is_some(),
+            text_name: text_name(&unit.content),
             section: unit.heading.clone().filter(|heading| Some(heading.as_str()) != title),
         }
     }
@@ -167,7 +170,10 @@ pub(crate) fn superseded(entries: &[EntrySummary]) -> HashSet<usize> {
             taken.note(name, it.order());
         }
     }
-    let is_gone = |at: &usize| taken.has(entries[*at].key.as_deref(), &entries[*at].order());
+    let is_gone = |at: &usize| {
+        let entry = &entries[*at];
+        taken.has(entry.key.as_deref(), &entry.order(), || entry.text_name.clone())
+    };
     (0..entries.len()).filter(is_gone).collect()
 }
 

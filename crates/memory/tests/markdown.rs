@@ -39,6 +39,7 @@ const KEYED: MarkdownLayout = MarkdownLayout {
     spaces_entries: true,
     keys_replace: true,
     archives: true,
+    active_context: false,
 };
 
 struct Place {

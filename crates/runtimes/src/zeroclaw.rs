@@ -80,6 +80,7 @@ pub(crate) static ZEROCLAW: Runtime = Runtime {
         spaces_entries: true,
         keys_replace: true,
         archives: true,
+        active_context: false,
     },
     contexts: context::ALL,
     context_of: Some(context::of),

@@ -274,6 +274,32 @@ fn what_the_memory_says_already_is_refused() {
 }
 
 #[test]
+fn another_value_of_the_same_thing_supersedes_the_old_one_until_that_is_undone() {
+    check(|kept, memory| {
+        let finder = kept.finder();
+        let remember = |text: &str| {
+            let plan = kept.plan(memory, kept.given(None, text, None), Some(&finder));
+            kept.write(memory, &plan).unwrap();
+            plan
+        };
+        let texts = || {
+            let mut texts: Vec<_> = listed(memory).into_iter().map(|entry| entry.text).collect();
+            texts.sort();
+            texts
+        };
+        remember("The ferry leaves at two.");
+        let plan = remember("The ferry leaves at three.");
+        assert_eq!(plan.superseded.len(), 1, "{}", kept.name);
+        assert_eq!(texts(), ["The ferry leaves at three."], "{}", kept.name);
+        kept.undo(memory);
+        assert_eq!(texts(), ["The ferry leaves at two."], "{}", kept.name);
+        let plan = remember("The ferry leaves at two from Skye.");
+        assert_eq!((plan.superseded.len(), plan.near.len()), (0, 1), "{}", kept.name);
+        assert_eq!(texts().len(), 2, "{}", kept.name);
+    });
+}
+
+#[test]
 fn a_plan_changes_nothing() {
     check(|kept, memory| {
         let finder = kept.finder();

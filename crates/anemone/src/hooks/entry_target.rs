@@ -65,11 +65,10 @@ impl<'a> EntryTarget<'a> {
         self.memory.place_name(self.place)
     }
 
-    /// Returns the existing entries: all rows, or the log of the day and some other files.
-    pub(super) fn texts(&self, also: &[&str]) -> Result<Vec<String>> {
+    /// Returns the existing entries: all rows, or the log of the day.
+    pub(super) fn texts(&self) -> Result<Vec<String>> {
         let page = self.memory.store().page_of(self.place);
-        let paths: Vec<&str> = [page.as_str()].iter().chain(also).copied().collect();
-        Ok(self.memory.texts(&paths)?)
+        Ok(self.memory.texts(&[&page])?)
     }
 
     /// Returns the text of the row of a key.

@@ -266,7 +266,7 @@ impl Flush<'_> {
         flushed.redacted = redacted;
         let held = lock(self.memory)?;
         let target = EntryTarget::of(self.memory, self.now.date(), self.host);
-        let known = target.texts(&[])?;
+        let known = target.texts()?;
         let mut new = Vec::new();
         for entry in flushed_entries(&answer) {
             if known.contains(&entry) || flushed.entries.contains(&entry) {

@@ -1,7 +1,10 @@
 //! Remembers what the owner said in a turn.
 
 use anemone_format::{Origin, sha256_hex};
-use anemone_memory::{CaptureSkips, CapturedText, Category, Importance, Label, NewEntry, captures};
+use anemone_memory::{
+    Candidate, CaptureSkips, CapturedText, Category, ComparedEntries, Duplicate, DuplicateSearch,
+    Finder, Importance, Label, Memory, NewEntry, captures, supersede,
+};
 use anemone_runtimes::{Machine, Reach, without_private};
 use serde::Serialize;
 
@@ -69,6 +72,26 @@ pub struct CapturedSentence {
     pub category: &'static str,
     /// The sentence.
     pub text: String,
+    /// Entries that it takes the place of, as it gives another value to the same thing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded: Vec<Duplicate>,
+}
+
+/// What is known already.
+struct KnownMemory {
+    memory: Box<dyn Memory>,
+    finder: Finder,
+    /// From which cosine on two texts say the same.
+    least: f64,
+}
+
+impl KnownMemory {
+    /// Compares a sentence with the whole memory, as `remember` does.
+    fn compared(&self, text: &str, host: &Host) -> Result<ComparedEntries> {
+        let candidate = Candidate { text, key: None, supersedes: None };
+        let (finder, least, now) = (&self.finder, self.least, host.now());
+        Ok(self.memory.similar(DuplicateSearch { finder, candidate, least, now })?)
+    }
 }
 
 /// Remembers what the owner said in a turn, where that is worth it.
@@ -95,25 +118,33 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport> 
     }
     let day = local_time(request.time_zone.as_deref(), host)?.date();
     let target = EntryTarget::of(&memory, day, host);
+    let known = KnownMemory {
+        memory: memory.memory(),
+        finder: memory.finder(&machine, host)?,
+        least: Config::read(host)?.remember.near_duplicate,
+    };
     let held = if request.dry_run { None } else { Some(lock(&memory)?) };
     let session = session.as_deref();
     let mut state = session.map(|id| memory.site.session_state(id)).unwrap_or_default();
-    let known = target.texts(&[memory.site.curated()])?;
-    let mut known: Vec<String> = known.iter().map(|text| plain(text)).collect();
     let mut new = Vec::new();
     for captured in found {
-        let sentence = plain(&captured.text);
-        let digest = sha256_hex(sentence.as_bytes())[..16].to_owned();
-        if state.captured.contains(&digest) || known.contains(&sentence) {
+        let digest = sha256_hex(plain(&captured.text).as_bytes())[..16].to_owned();
+        if state.captured.contains(&digest) {
+            report.duplicates += 1;
+            continue;
+        }
+        let compared = known.compared(&captured.text, host)?;
+        if !compared.same.is_empty() {
             report.duplicates += 1;
         } else if state.captured.len() >= settings.most {
             report.over_limit += 1;
         } else {
-            known.push(sentence);
             state.captured.push(digest);
-            new.push(given(&captured, session, host));
+            let mut entry = given(&captured, session, host);
+            let superseded = supersede(&mut entry, compared.outdated, &mut Vec::new());
+            new.push(entry);
             let (category, text) = (captured.kind.as_str(), captured.text);
-            report.captured.push(CapturedSentence { category, text });
+            report.captured.push(CapturedSentence { category, text, superseded });
         }
     }
     if new.is_empty() {

@@ -201,7 +201,8 @@ impl Hooks {
     fn notes(&self) -> Vec<String> {
         let listed = fs_err::read_dir(self.path("ws/memory")).unwrap();
         let names = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> = names.collect();
+        // The next session reads it; it is no note.
+        let mut names: Vec<String> = names.filter(|name| name != "active-context.md").collect();
         names.sort();
         names
     }
@@ -883,4 +884,83 @@ fn claude_code_in_a_folder_that_a_stranger_filled_sees_nothing_of_it() {
     hooks.write_home(".openclaw/workspace/MEMORY.md", "# Memory\n\n- My own garden.\n");
     let text = hooks.start_claude_code(AgentChoice::default(), &hooks.path("ws"));
     assert!(text.contains("My own garden") && !text.contains("two doors"), "{text}");
+}
+
+#[test]
+fn what_the_memory_knows_anywhere_is_not_captured_again() {
+    let hooks = Hooks::new();
+    let known = "- [preference|i=0.7] I prefer dark roast coffee in the morning.\n";
+    hooks.write("ws/memory/2026-11-10.md", format!("# 2026-11-10\n\n{known}"));
+    for text in [
+        "I prefer dark roast coffee in the morning.",
+        "I prefer dark roast coffee in the mornings.",
+    ] {
+        let report = hooks.end_turn(|request| request.messages = vec![text.to_owned()]);
+        assert_eq!((report.duplicates, report.captured.len()), (1, 0), "{report:?}");
+    }
+    // What changed takes the place of what was true.
+    let changed = "I prefer dark roast coffee in the evening.";
+    let report = hooks.end_turn(|request| request.messages = vec![changed.to_owned()]);
+    let old = &report.captured[0].superseded[0];
+    assert_eq!((old.path.as_str(), old.lines), ("memory/2026-11-10.md", (3, 3)), "{report:?}");
+}
+
+#[test]
+fn contacts_are_captured_with_international_phone_numbers() {
+    let hooks = Hooks::new();
+    for text in [
+        "Please reach me at +49 30 901820 after lunch.",
+        "The workshop answers at 0044 20 7946 0958 until six.",
+        "My phone number is +49 151 12345678",
+        "Write to lin.novak@example.org about the boat.",
+    ] {
+        let report = hooks.end_turn(|request| {
+            request.messages = vec![text.to_owned()];
+            request.dry_run = true;
+        });
+        assert_eq!(report.captured.len(), 1, "{text}: {report:?}");
+        assert_eq!(report.captured[0].category, "entity", "{text}");
+    }
+    let sum = hooks.end_turn(|request| {
+        request.messages = vec!["It grew by +12345678% within 0012 days 34567.".to_owned()];
+        request.dry_run = true;
+    });
+    assert!(sum.captured.is_empty(), "{sum:?}");
+}
+
+#[test]
+fn the_next_session_is_told_what_was_going_on() {
+    let hooks = Hooks::new();
+    let own = "# Mine\n\nDo not touch.\n";
+    hooks.write("ws/memory/active-context.md", own);
+    let said = [
+        ("user", "We decided to start the harbour tour at nine on Friday."),
+        ("assistant", "We still need to book the boat for twelve people."),
+        ("user", "The pilot is called Jonas Petersen."),
+    ];
+    let path = hooks.transcript("s1", &said);
+    let written = hooks.end_with(&path, |_| {});
+    assert_eq!(written.active_context, Some("memory/active-context.md"), "{written:?}");
+    let text = hooks.text("memory/active-context.md");
+    assert!(text.starts_with(own), "{text}");
+    for line in [
+        "### Now\n\n- The pilot is called Jonas Petersen.\n",
+        "### Decisions\n\n- We decided to start the harbour tour at nine on Friday.\n",
+        "### Open tasks\n\n- [ ] We still need to book the boat for twelve people.\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    // Another session overwrites it, and one undo reverts the note with it.
+    let said = [
+        ("user", "The garden party is in the old shed."),
+        ("user", "We agreed to invite the whole choir of Saint Anne."),
+    ];
+    hooks.end_with(&hooks.transcript("s2", &said), |_| {});
+    let second = hooks.text("memory/active-context.md");
+    assert!(second.starts_with(own) && second.contains("choir"), "{second}");
+    assert!(!second.contains("Jonas") && second.matches("## Active context").count() == 1);
+    hooks.undo();
+    assert_eq!(hooks.text("memory/active-context.md"), text);
+    hooks.undo();
+    assert_eq!(hooks.text("memory/active-context.md"), own);
 }

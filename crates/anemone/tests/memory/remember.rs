@@ -217,6 +217,99 @@ fn a_fact_that_was_superseded_may_become_true_again() {
     duplicate(&memory, "The shop opens at nine.", |_| {});
 }
 
+/// Returns the texts that hold, in order.
+fn holding(memory: &TestMemory) -> Vec<String> {
+    let mut texts: Vec<_> = memory.list().entries.into_iter().map(|entry| entry.text).collect();
+    texts.sort();
+    texts
+}
+
+#[test]
+fn a_changed_fact_supersedes_the_old_one_until_that_is_undone() {
+    let memory = workspace();
+    let old = memory.remember("The fog tea ships on Tuesdays.");
+    let plan = memory.remember_with("The fog tea ships on Wednesdays.", |request| {
+        request.dry_run = true;
+    });
+    assert!(!plan.written && plan.superseded[0].id.as_deref() == Some(&old.id), "{plan:?}");
+    let new = memory.remember("The fog tea ships on Wednesdays.");
+    assert!(new.written && new.duplicates.is_empty(), "{new:?}");
+    assert_eq!(new.superseded[0].text, "The fog tea ships on Tuesdays.");
+    assert!(new.entry.contains(&format!("supersedes=\"{}\"", old.id)), "{new:?}");
+    let others = ["Fog all day.", "The shop sells tea."];
+    let held = |text| [others[0], text, others[1]].map(str::to_owned);
+    assert_eq!(holding(&memory), held("The fog tea ships on Wednesdays."));
+    memory.undo();
+    assert_eq!(holding(&memory), held("The fog tea ships on Tuesdays."));
+    // And back again, which is no duplicate of what was true before.
+    memory.remember("The fog tea ships on Wednesdays.");
+    let again = memory.remember("The fog tea ships on Tuesdays.");
+    assert_eq!(again.superseded[0].text, "The fog tea ships on Wednesdays.");
+}
+
+#[test]
+fn a_line_that_a_person_wrote_is_superseded_without_being_changed() {
+    let memory = workspace();
+    let curated = "# Memory\n\n- The ferry leaves at two.\n- The shop sells tea.\n";
+    memory.write("ws/MEMORY.md", curated);
+    let new = memory.remember("The ferry leaves at three.");
+    let old = &new.superseded[0];
+    assert_eq!((old.path.as_str(), old.lines, &old.id), ("MEMORY.md", (3, 3), &None));
+    assert_eq!(memory.text("MEMORY.md"), curated);
+    let old = "The ferry leaves at two.".to_owned();
+    assert!(!holding(&memory).contains(&old));
+    assert!(holding(&memory).contains(&"The ferry leaves at three.".to_owned()));
+    // So does a search, whose hits are lines.
+    let hits = memory.search("when does the ferry leave").hits;
+    let found = hits.iter().find(|hit| hit.path == "MEMORY.md" && hit.start_line == 3);
+    assert!(found.is_some_and(|hit| hit.superseded_by.is_some()), "{hits:?}");
+    memory.undo();
+    assert!(holding(&memory).contains(&old));
+}
+
+#[test]
+fn what_may_hold_as_well_stays_and_is_named() {
+    let memory = workspace();
+    for (old, new) in [
+        ("Lin likes green tea.", "Lin likes black tea."),
+        ("Meeting with Ana on Tuesday at 10.", "Meeting with Ana on Thursday at 10."),
+        ("The fog tea ships on Tuesdays.", "The fog tea ships on Tuesdays from Hamburg."),
+    ] {
+        memory.remember(old);
+        let report = memory.remember(new);
+        assert!(report.written && report.superseded.is_empty(), "{report:?}");
+        assert!(report.near.iter().any(|near| near.text == old), "{report:?}");
+    }
+}
+
+#[test]
+fn what_comes_from_elsewhere_and_what_is_forced_supersedes_nothing() {
+    let memory = workspace();
+    memory.remember("The gateway listens on port 8080.");
+    for (text, change) in [
+        (
+            "The gateway listens on port 6666.",
+            (|request| request.origin = Origin::Web) as fn(&mut RememberRequest),
+        ),
+        ("The gateway listens on port 7777.", |request| {
+            request.duplicates = DuplicateCheck::Skip;
+        }),
+    ] {
+        let report = memory.remember_with(text, change);
+        assert!(report.written && report.superseded.is_empty(), "{report:?}");
+    }
+}
+
+#[test]
+fn what_takes_the_place_of_an_entry_keeps_its_key() {
+    let memory = workspace();
+    memory.remember_with("The fog tea ships on Tuesdays.", |request| {
+        request.key = Some("shipping".to_owned());
+    });
+    let new = memory.remember("The fog tea ships on Fridays.");
+    assert!(new.entry.contains("**shipping**: The fog tea ships on Fridays."), "{new:?}");
+}
+
 #[test]
 fn an_entry_that_would_replace_itself_is_a_duplicate() {
     fn set(key: &str, supersedes: Option<&str>) -> impl FnOnce(&mut RememberRequest) {

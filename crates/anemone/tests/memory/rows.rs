@@ -234,6 +234,27 @@ fn what_is_superseded_no_longer_holds_until_that_is_undone() {
 }
 
 #[test]
+fn a_changed_fact_marks_the_old_row_until_that_is_undone() {
+    let memory = install();
+    remember(&memory, "shipping", "The fog tea ships on Tuesdays.", |_| {});
+    let new = memory.remember("The fog tea ships on Wednesdays.");
+    assert_eq!(new.superseded[0].path, "memories/shipping");
+    let marked = format!("m.key = 'shipping' AND m.superseded_by = '{}'", new.id);
+    assert!(has_row(&memory, &marked));
+    assert!(!finds(&memory, "fog tea ships", "Tuesdays"));
+    memory.undo();
+    assert!(has_row(&memory, "m.key = 'shipping' AND m.superseded_by IS NULL"));
+    // Scripts without spaces, and numbers in another form, are compared as well.
+    remember(&memory, "opens", "面包店七点开门。", |_| {});
+    assert_eq!(memory.remember("面包店８点开门。").superseded[0].path, "memories/opens");
+    // A table that cannot mark a row keeps both.
+    let old = old_install();
+    let report = old.remember("Lin drinks no green tea.");
+    assert!(report.written && report.superseded.is_empty(), "{report:?}");
+    assert_eq!(report.near[0].path, "memories/tea");
+}
+
+#[test]
 fn a_forgotten_row_comes_back_with_its_origin() {
     let memory = install();
     remember(&memory, "river", "The river was high.", |request| {

@@ -20,8 +20,9 @@ use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe, write_not
 /// Adds an entry to today's log, or to MEMORY.md with --curated. If the agent keeps its memories in
 /// a database, adds a row of the category daily (core with --curated), or replaces the row
 /// with the same key. The entry is stamped with its origin and time. Nothing is written if the text
-/// holds a secret, or if the memory already says the same or nearly the same; the existing entry is
-/// reported instead. Other programs may write at the same time. `anemone undo` reverts it.
+/// holds a secret, or if the memory already says the same; the existing entry is reported instead. An
+/// entry with another value for the same thing (Tuesdays, Wednesdays) is superseded, unless --force
+/// is given. Other programs may write at the same time. `anemone undo` reverts it.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: anemone remember \"The gateway stays on loopback.\" \
                         --type decision --importance 0.9 --source owner -w ~/agent")]
@@ -70,7 +71,7 @@ pub(crate) struct RememberArgs {
     #[arg(long)]
     curated: bool,
 
-    /// Skip the duplicate check
+    /// Skip the duplicate check, and supersede nothing by itself
     #[arg(long)]
     force: bool,
 
@@ -145,11 +146,16 @@ impl Report for RememberReport {
             let (kind, part, line) = (found.kind, found.part, found.line);
             writeln!(out, "{ODD}{word}:{ODD:#} {kind} in {part}, line {line}")?;
         }
-        for same in &self.duplicates {
-            let percent = (same.similarity * 100.0).floor();
-            let place = format!("{}:{}", safe(&same.path), same.lines.0);
-            writeln!(out, "{ODD}says the same ({percent} %):{ODD:#} {place}")?;
-            writeln!(out, "  {DIM}{}{DIM:#}", safe(same.text.lines().next().unwrap_or_default()))?;
+        let same = self
+            .duplicates
+            .iter()
+            .map(|same| (format!("says the same ({} %)", (same.similarity * 100.0).floor()), same));
+        let others = self.superseded.iter().map(|old| ("supersedes".to_owned(), old));
+        let near = self.near.iter().map(|near| ("similar, and stays".to_owned(), near));
+        for (word, entry) in same.chain(others).chain(near) {
+            let place = format!("{}:{}", safe(&entry.path), entry.lines.0);
+            writeln!(out, "{ODD}{word}:{ODD:#} {place}")?;
+            writeln!(out, "  {DIM}{}{DIM:#}", safe(entry.text.lines().next().unwrap_or_default()))?;
         }
         write_notes(self.warnings.iter().map(|warning| &warning.message), out)?;
         if !self.restored.is_empty() {
@@ -163,6 +169,10 @@ impl Report for RememberReport {
             return writeln!(out, "nothing written to {}: this was a dry run", safe(&self.path));
         }
         let name = self.row.as_ref().map_or(self.id.as_str(), |row| row.key.as_str());
-        writeln!(out, "remembered in {BOLD}{}{BOLD:#} as {}", safe(&self.path), safe(name))
+        writeln!(out, "remembered in {BOLD}{}{BOLD:#} as {}", safe(&self.path), safe(name))?;
+        if self.superseded.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "`anemone undo` takes it back and restores what it supersedes")
     }
 }

@@ -7,7 +7,7 @@ use anemone::remember::{RememberError, RememberReport};
 use anemone::search::read::ReadReport;
 use anemone::search::{SearchHit, SearchNote, SearchReport};
 use anemone::statement::Statement;
-use anemone_memory::{EntryToForget, citation_of};
+use anemone_memory::{Duplicate, EntryToForget, citation_of};
 use anemone_messages::{UserError, holder_message, lost_change, note, warning};
 
 use crate::service::{
@@ -99,25 +99,33 @@ pub(super) fn remember(report: RememberReport) -> RememberResult {
     if !report.restored.is_empty() {
         warnings.push(format!("entries that an editor had dropped: {}", report.restored.len()));
     }
+    if !report.near.is_empty() {
+        let near: Vec<String> = report.near.iter().map(|near| similar(near).id).collect();
+        warnings.push(format!("similar memories, which stay: {}", near.join(", ")));
+    }
+    let superseded = report.superseded.iter().map(similar).collect();
     let RememberReport { written, id, path, .. } = report;
-    RememberResult { written, id, path, duplicates: Vec::new(), warnings }
+    RememberResult { written, id, path, duplicates: Vec::new(), superseded, warnings }
 }
 
 /// Returns the existing duplicates, which are a result and not an error.
 pub(super) fn duplicate(report: Box<RememberReport>) -> RememberResult {
-    let duplicates = report.duplicates.iter().map(|same| SimilarMemory {
-        id: same.id.clone().unwrap_or_else(|| citation_of(&same.path, same.lines)),
-        path: same.path.clone(),
-        text: same.text.clone(),
-    });
-    let duplicates: Vec<_> = duplicates.collect();
+    let duplicates: Vec<_> = report.duplicates.iter().map(similar).collect();
     let SimilarMemory { id, path, .. } = duplicates.first().cloned().unwrap_or_default();
     let message = UserError::from(RememberError::Duplicate(report)).message;
     let warnings = vec![format!(
         "{message}; give supersedes: {id:?} when the new text takes its place, or force: true when \
          both hold"
     )];
-    RememberResult { written: false, id, path, duplicates, warnings }
+    RememberResult { written: false, id, path, duplicates, superseded: Vec::new(), warnings }
+}
+
+fn similar(entry: &Duplicate) -> SimilarMemory {
+    SimilarMemory {
+        id: entry.id.clone().unwrap_or_else(|| citation_of(&entry.path, entry.lines)),
+        path: entry.path.clone(),
+        text: entry.text.clone(),
+    }
 }
 
 pub(super) fn forget(report: ForgetReport, memory: &MemoryChoice) -> ForgetResult {

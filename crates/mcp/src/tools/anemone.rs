@@ -45,10 +45,12 @@ pub(super) fn tools(allow_write: bool) -> Vec<Tool> {
             let mut remembered =
                 service.remember(&RememberArguments { supersedes, ..remembering })?;
             let text = remembered_text(&remembered, &service.delimiter()?);
-            for duplicate in &mut remembered.duplicates {
-                duplicate.text = barred(&duplicate.text);
+            let RememberResult { duplicates, superseded, .. } = &mut remembered;
+            let quoted = !duplicates.is_empty() || !superseded.is_empty();
+            for memory in duplicates.iter_mut().chain(superseded) {
+                memory.text = barred(&memory.text);
             }
-            Answer::with_data(text, &Quoted::some(!remembered.duplicates.is_empty(), remembered))
+            Answer::with_data(text, &Quoted::some(quoted, remembered))
         })
         .returning::<Quoted<RememberResult>>(),
         Tool::new(FORGET, Effect::Removes, forget).returning::<Quoted<ForgetResult>>(),
@@ -210,11 +212,12 @@ fn remembered_text(remembered: &RememberResult, delimiter: &str) -> String {
             "Not written: it is already in memory. Pass `force` to write it anyway.\n".to_owned()
         }
     };
-    if !remembered.duplicates.is_empty() {
-        let said = remembered
-            .duplicates
-            .iter()
-            .map(|duplicate| (shown_name(&duplicate.id), duplicate.text.as_str()));
+    if !remembered.superseded.is_empty() {
+        text.push_str("It supersedes what no longer holds:\n");
+    }
+    let quoted: Vec<_> = remembered.duplicates.iter().chain(&remembered.superseded).collect();
+    if !quoted.is_empty() {
+        let said = quoted.into_iter().map(|memory| (shown_name(&memory.id), memory.text.as_str()));
         text.push_str(&framed(said, delimiter));
     }
     text.push_str(&notes(&remembered.warnings));

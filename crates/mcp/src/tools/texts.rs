@@ -204,7 +204,13 @@ fn store(service: &dyn MemoryService, asked: Store) -> Result<Answer> {
     })?;
     if remembered.written {
         let warnings = notes(&remembered.warnings);
-        let text = format!("Stored with id {}.\n{warnings}", name_line(&remembered.id));
+        let mut text = format!("Stored with id {}.\n{warnings}", name_line(&remembered.id));
+        if !remembered.superseded.is_empty() {
+            let old = remembered.superseded.iter();
+            let old = old.map(|old| (shown_name(&old.id), old.text.as_str()));
+            text.push_str("It supersedes what no longer holds:\n");
+            text.push_str(&framed(old, &service.delimiter()?));
+        }
         let stored = Stored { action: "created", id: Some(remembered.id), ..Stored::default() };
         return Answer::with_data(text, &Quoted::nothing(stored));
     }

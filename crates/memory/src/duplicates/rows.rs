@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use anemone_embed::Embedder as _;
 
 use super::{
-    CHUNKS, Candidate, ComparedText, Duplicate, DuplicateSearch, LIKE, SHARED, in_order,
-    without_tags,
+    CHUNKS, Candidate, ComparedEntries, ComparedText, Duplicate, DuplicateSearch, LIKE, Likeness,
+    SHARED, without_tags,
 };
-use crate::entry::MemoryEntry;
+use crate::entry::{Category, MemoryEntry};
 use crate::finder::FindError;
+use crate::phrase::is_wide;
 use crate::row_store::row_document;
 use crate::sameness::comparable;
 
@@ -17,17 +18,17 @@ use crate::sameness::comparable;
 /// because a database changes as a whole.
 const READ_BYTES: usize = 2 << 20;
 
-/// Finds rows that say the same as a text. A few rows are all compared; among many, the index
-/// selects the candidates.
-pub(crate) fn row_duplicates(
+/// Finds rows that say the same as a text, or that it makes out of date. A few rows are all
+/// compared; among many, the index selects the candidates.
+pub(crate) fn similar_rows(
     entries: &[MemoryEntry],
     search: DuplicateSearch<'_>,
-) -> Vec<Duplicate> {
+) -> ComparedEntries {
     let wanted = ComparedText::new(search.candidate, search.least);
     let bytes: usize = entries.iter().map(|entry| entry.content.len()).sum();
     // An index that cannot be used is no reason not to write: everything is compared then.
     let near = if bytes <= READ_BYTES { None } else { wanted.near_rows(search).ok() };
-    let mut found = Vec::new();
+    let mut found = ComparedEntries::default();
     for entry in entries {
         let path = row_document(&entry.key);
         if near.as_ref().is_some_and(|near| !near.contains(&path)) {
@@ -40,15 +41,21 @@ pub(crate) fn row_duplicates(
         {
             continue;
         }
-        let similarity = wanted.similarity(&entry.content);
         // The row that has its key is replaced, unless nothing would change.
         let is_replaced = key.is_some() && key == search.candidate.key;
-        let least = if is_replaced { 1.0 } else { search.least };
-        if similarity >= least {
-            found.push(duplicate(entry, similarity));
-        }
+        let likeness = match wanted.likeness(&entry.content) {
+            likeness @ Likeness::Same(1.0..) => likeness,
+            _ if is_replaced => Likeness::None,
+            // What was said in a conversation is a record of its time.
+            Likeness::Outdated(similarity) if entry.category == Category::Conversation => {
+                Likeness::Near(similarity)
+            }
+            likeness => likeness,
+        };
+        // The new row does not take the key: under it the old one would be gone.
+        wanted.sort_in(duplicate(entry, 0.0), None, likeness, &mut found);
     }
-    in_order(found)
+    found.in_order()
 }
 
 /// Finds a row that says exactly the same: a last look before something is written.
@@ -72,14 +79,21 @@ fn duplicate(entry: &MemoryEntry, similarity: f64) -> Duplicate {
 }
 
 impl ComparedText<'_> {
-    /// Whether a text has enough of the same words to be worth a closer look.
+    /// Whether a text has enough of the same words to be worth a closer look. Of scripts without
+    /// spaces the characters are compared.
     fn shares_words_with(&self, content: &str) -> bool {
         let text = without_tags(content).to_lowercase();
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let others: HashSet<&str> = words.collect();
         let shared = others.iter().filter(|word| self.words.contains(**word)).count();
         let least = SHARED * others.len().min(self.words.len()) as f64;
-        self.words.is_empty() || (shared > 0 && shared as f64 >= least)
+        if self.words.is_empty() || (shared > 0 && shared as f64 >= least) {
+            return true;
+        }
+        let wide = |text: &str| -> HashSet<char> { text.chars().filter(|c| is_wide(*c)).collect() };
+        let (own, others) = (wide(&self.plain), wide(&text));
+        let shared = own.intersection(&others).count();
+        shared > 0 && shared as f64 >= SHARED * own.len().min(others.len()) as f64
     }
 
     /// Refreshes the index and returns the rows to compare.
