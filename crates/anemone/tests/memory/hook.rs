@@ -1128,7 +1128,7 @@ fn claude_code_in_a_folder_that_a_stranger_filled_sees_nothing_of_it() {
 fn what_the_memory_knows_anywhere_is_not_captured_again() {
     let hooks = Hooks::new();
     let known = "- [preference|i=0.7] I prefer dark roast coffee in the morning.\n";
-    hooks.write("ws/memory/2026-11-10.md", &format!("# 2026-11-10\n\n{known}"));
+    hooks.write("ws/memory/2026-11-10.md", format!("# 2026-11-10\n\n{known}"));
     for text in [
         "I prefer dark roast coffee in the morning.",
         "I prefer dark roast coffee in the mornings.",
