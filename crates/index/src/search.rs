@@ -113,7 +113,7 @@ fn sense(asked: &Asked<'_>, embedders: &[&dyn Embedder]) -> Sense {
         Some(share) if share >= KNOWN_SHARE => Sense::Words,
         Some(_) if known.iter().all(Option::is_some) => Sense::Letters,
         Some(_) => Sense::Doubtful,
-        None => Sense::Words,
+        None => Sense::Untold,
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) enum Sense {
     Doubtful,
     /// Words that an embedder knows.
     Words,
-    /// Words of a language that embedders may not know, or no words that were compared.
+    /// Words that no embedder can tell from letters, or no words that were compared.
     Untold,
 }
 

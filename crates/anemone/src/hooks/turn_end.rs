@@ -118,11 +118,8 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport> 
     }
     let day = local_time(request.time_zone.as_deref(), host)?.date();
     let target = EntryTarget::of(&memory, day, host);
-    let known = KnownMemory {
-        memory: memory.memory(),
-        finder: memory.finder(&machine, host)?,
-        least,
-    };
+    let known =
+        KnownMemory { memory: memory.memory(), finder: memory.finder(&machine, host)?, least };
     let held = if request.dry_run { None } else { Some(lock(&memory)?) };
     let session = session.as_deref();
     let mut state = session.map(|id| memory.site.session_state(id)).unwrap_or_default();

@@ -70,9 +70,13 @@ pub(crate) struct ContextArgs {
 /// The kinds of sessions, as they are named on the command line.
 pub(crate) const SESSIONS: [(&str, &str, SessionKind); 7] = [
     ("main", "The owner's own conversation", SessionKind::Main),
-    ("first", "The owner's first conversation: with BOOTSTRAP.md", SessionKind::First),
-    ("heartbeat", "The agent looks for something to do: with HEARTBEAT.md", SessionKind::Heartbeat),
-    ("boot", "The start of the gateway: with BOOT.md", SessionKind::Boot),
+    ("first", "The owner's first conversation, with the first-run file", SessionKind::First),
+    (
+        "heartbeat",
+        "The agent looks for something to do, with its checklist",
+        SessionKind::Heartbeat,
+    ),
+    ("boot", "The start of the gateway, with its startup file", SessionKind::Boot),
     ("group", "A group or a channel: without MEMORY.md", SessionKind::Group),
     ("subagent", "An agent started for a task: instructions only", SessionKind::Subagent),
     ("cron", "A job that runs by the clock: instructions only", SessionKind::Cron),

@@ -13,7 +13,7 @@ use crate::archive::write::MemoryIndex;
 use crate::archive::{ARTIFACTS, Layer, MANIFEST, RAW};
 use crate::json;
 use crate::manifest::{Entry, EntryKind, Manifest, Partition};
-use crate::moment::Moment;
+use crate::period::PartitionBy;
 
 pub(super) fn check(archive: &Archive, findings: &mut Findings) {
     let manifest = archive.manifest();
@@ -245,6 +245,10 @@ fn check_partition(
             "a sealed partition has no last day",
         );
     }
+    // Other tools place a record by the day that it is about, and do not say so.
+    let manifest = archive.manifest();
+    let said = manifest.layers.memory.as_ref().and_then(|memory| memory.partition_by.clone());
+    let by = said.or_else(|| (!manifest.entries.is_empty()).then_some(PartitionBy::CreatedAt));
     let mut count = 0;
     let entry = partition.file.as_str();
     each_line(archive.entries(), entry, findings, |line, findings| {
@@ -253,13 +257,18 @@ fn check_partition(
             Some((number, records.check(entry, number, line, findings)?))
         });
         let Some((number, record)) = record else { return };
-        let date = record.temporal.created_at.utc_date();
+        let created = record.temporal.created_at.utc_date();
         let is_outside = |date: Date| {
             from.is_some_and(|from| date < from) || last.is_some_and(|last| date > last)
         };
-        // Some writers place a record by the day that it is about, without saying so.
-        let observed = record.temporal.observed_at.as_ref().map(Moment::utc_date);
-        if is_outside(date) && observed.is_none_or(is_outside) {
+        let (date, is_wrong) = match by {
+            Some(PartitionBy::ObservedAt) => {
+                (record.observed_day(), is_outside(record.observed_day()))
+            }
+            Some(_) => (created, is_outside(created)),
+            None => (created, is_outside(created) && is_outside(record.observed_day())),
+        };
+        if is_wrong {
             let path = format!("{entry}:{number}#/temporal/created_at");
             let to = to.unwrap_or("now");
             let message = format!("{date} is not from {} to {to}", partition.from);
