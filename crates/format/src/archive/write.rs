@@ -537,6 +537,7 @@ impl<W: Write> ArchiveWriter<W> {
 }
 
 /// What decides the position of a record among the others.
+#[derive(Clone, Copy)]
 struct Position {
     id: RecordId,
     created_at: Timestamp,

@@ -96,5 +96,5 @@ fn shown(value: &Value) -> String {
     }
     let text = value.to_string();
     let cut = text.char_indices().nth(MOST).map(|(end, _)| format!("{}...", &text[..end]));
-    safe(cut.as_deref().unwrap_or(&text)).to_string()
+    safe(cut.as_deref().unwrap_or(&text))
 }
