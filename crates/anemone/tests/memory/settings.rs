@@ -158,7 +158,7 @@ fn the_users_config_comes_before_that_of_the_runtime() {
     let default = &explained(&memory, Some("flush.soft_tokens")).settings[0];
     assert_eq!((default.value.clone(), default.from), (json!(4000), SettingOrigin::Default));
     let request =
-        ExplainRequest { key: Some("search.sesions".into()), agent: memory.agent.clone() };
+        ExplainRequest { key: Some("search.session".into()), agent: memory.agent.clone() };
     let error = explain(&request, &memory.host).unwrap_err();
     let ExplainError::UnknownSetting { nearest, .. } = error else { panic!("{error:?}") };
     assert_eq!(nearest.as_deref(), Some("search.sessions"));
