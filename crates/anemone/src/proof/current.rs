@@ -52,17 +52,18 @@ pub(super) fn missing(
     current.source.each_record(&mut |record| {
         let row = mapping.and_then(|mapping| mapping.row_of(record)).map(|row| row.becomes);
         let has_a_place = !matches!(row, Some(Becomes::Aside(_) | Becomes::Nowhere(_)));
-        let digest = digest_of(&record.content);
         let known = (current.origin_of)(record.id);
         let origin = known.unwrap_or(record.id);
+        // A row that was read from a table got its header on the way here.
+        let content = match known {
+            Some(_) => without_header(record.content.trim()),
+            None => record.content.as_str(),
+        };
+        let digest = digest_of(content);
         if !has_a_place || whole.contains(&digest) || announced.contains(&origin) {
             return Ok(());
         }
-        let mut text = bare(&record.content);
-        // A row that was read from a table got its header on the way here.
-        if known.is_some() {
-            text = without_header(&text).to_owned();
-        }
+        let text = bare(content);
         if text.is_empty() {
             return Ok(());
         }
