@@ -284,6 +284,11 @@ fn the_context_keeps_to_the_limits_of_the_runtime() {
     assert!(included < 1_400 && total == 9_000, "{included} of {total}");
     memory.write_home(GEN3, r#"{agents:{defaults:{bootstrapTotalMaxChars:2000}}}"#);
     assert!(length(&memory).0 <= 2_000);
+    // OpenClaw takes its usual limit instead of none at all.
+    memory
+        .write_home(GEN3, r#"{agents:{defaults:{bootstrapMaxChars:0,bootstrapTotalMaxChars:0}}}"#);
+    assert_eq!(length(&memory), (9_000, 9_000));
+    memory.write_home(GEN3, r#"{agents:{defaults:{bootstrapTotalMaxChars:2000}}}"#);
     own(&memory, "[context]\ntotal_chars = 60000\nfile_chars = 10000\n");
     assert_eq!(length(&memory), (9_000, 9_000));
 }

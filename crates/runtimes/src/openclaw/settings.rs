@@ -154,8 +154,9 @@ const COMPACTION: &[SettingRule] = &[
 
 /// The settings of what a session sees.
 const BOOTSTRAP: &[SettingRule] = &[
-    rule("bootstrapMaxChars", Some(SettingKey::ContextFileChars), Count, "", Used),
-    rule("bootstrapTotalMaxChars", Some(SettingKey::ContextTotalChars), Count, "", Used),
+    // OpenClaw takes its usual limit where one is 0.
+    rule("bootstrapMaxChars", Some(SettingKey::ContextFileChars), Positive, "", Used),
+    rule("bootstrapTotalMaxChars", Some(SettingKey::ContextTotalChars), Positive, "", Used),
 ];
 
 const QMD_SESSIONS: &str = "qmd.sessions.enabled";

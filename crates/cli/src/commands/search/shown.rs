@@ -81,6 +81,9 @@ fn write_hit(out: &mut dyn Write, rank: usize, hit: &SearchHit) -> io::Result<()
     }
     if let Some(by) = &hit.superseded_by {
         write!(out, "  {ODD}superseded by {}{ODD:#}", safe(by))?;
+    } else if hit.superseded {
+        // Without citations the successor has no name, and the hit still is out of date.
+        write!(out, "  {ODD}superseded{ODD:#}")?;
     }
     if hit.similar > 0 {
         let turns = count(hit.similar as u64, "similar turn");
