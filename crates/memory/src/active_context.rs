@@ -188,30 +188,38 @@ impl ActiveContext {
             return Ok(Some(Edit::Write { path, before: None, after }));
         };
         let Ok(text) = seen.text() else { return Ok(None) };
-        let after = replaced(text, &block);
+        let Some(after) = replaced(text, &block) else { return Ok(None) };
         Ok(Some(Edit::replace(&seen, after.into_bytes())))
     }
 }
 
-/// Puts our part into a text, in the place of an earlier one or at the end.
-fn replaced(text: &str, block: &str) -> String {
+/// Puts our part into a text, in the place of an earlier one or at the end; `None` if the marks of
+/// the text do not say what is ours.
+fn replaced(text: &str, block: &str) -> Option<String> {
     let block = if text.contains("\r\n") { block.replace('\n', "\r\n") } else { block.to_owned() };
-    let ours = text.find(BEGIN).and_then(|start| {
-        let end = start + text[start..].find(END)? + END.len();
-        Some((start, end))
-    });
-    match ours {
-        Some((start, end)) => {
-            let rest = &text[end..];
+    let mut at = 0;
+    let mut marks = Vec::new();
+    for line in text.split_inclusive('\n') {
+        // A mark is a line of its own: somebody may write about it.
+        let mark = line.trim();
+        if mark == BEGIN || mark == END {
+            marks.push((mark == BEGIN, at + line.find(mark).unwrap_or_default()));
+        }
+        at += line.len();
+    }
+    Some(match *marks {
+        [(true, start), (false, end)] | [(true, start), (false, end), (true, _), ..] => {
+            let rest = &text[end + END.len()..];
             format!("{}{}{rest}", &text[..start], block.trim_end())
         }
-        None if text.trim().is_empty() => format!("{text}{block}"),
-        None => {
+        [_, ..] => return None,
+        [] if text.trim().is_empty() => format!("{text}{block}"),
+        [] => {
             let line = if text.contains("\r\n") { "\r\n" } else { "\n" };
             let end = if text.ends_with('\n') { "" } else { line };
             format!("{text}{end}{}{line}{block}", closing(text).unwrap_or_default())
         }
-    }
+    })
 }
 
 /// Returns the section that a sentence belongs to, if its words tell.
@@ -310,6 +318,22 @@ mod tests {
             let again = written(&site, &context);
             assert!(again.starts_with(own) && again.ends_with("and below\n"), "{again:?}");
             assert_eq!(again.matches("## Active context").count(), 1, "{again:?}");
+        }
+        // Marks that somebody moved or wrote about are no reason to replace what is between them.
+        for own in [
+            format!("{BEGIN}\n## Active context\n\n- old\n\nMy own line\n"),
+            format!("{END}\n{BEGIN}\nMy own line\n"),
+            format!("{BEGIN}\na\nMy own line\n{BEGIN}\nb\n{END}\n"),
+        ] {
+            fs_err::write(&path, &own).unwrap();
+            assert_eq!(context.edit(&site, "x", &stamp()).unwrap(), None, "{own}");
+        }
+        let own = format!("Anemone writes below the mark `{BEGIN}`.\n\nMy own line\n");
+        fs_err::write(&path, &own).unwrap();
+        for _ in 0..2 {
+            let text = written(&site, &context);
+            assert!(text.starts_with(&own), "{text}");
+            fs_err::write(&path, text).unwrap();
         }
         fs_err::write(&path, b"\xff\xfe").unwrap();
         assert_eq!(context.edit(&site, "x", &stamp()).unwrap(), None, "it is no text");

@@ -358,6 +358,22 @@ fn services_are_used_where_the_runtime_names_them_and_only_then() {
     // Keys do not go to an address that only the runtime names.
     let far = search("provider:'openai',remote:{baseUrl:'https://evil.example/v1'}");
     assert!(far.services.is_empty() && far.embedder.is_none(), "{far:?}");
+    // Nor do they go anywhere where the address cannot be read.
+    for remote in [
+        "{baseUrl:5}",
+        "{baseUrl:{url:'http://127.0.0.1:9'}}",
+        "{baseUrl:'  '}",
+        "{baseURL:'http://proxy.example'}",
+        "{baseUrl:null}",
+        "[{baseUrl:'http://proxy.example'}]",
+        "{$include:'./gone.json5'}",
+    ] {
+        let hidden = search(&format!("provider:'openai',fallback:'openai',remote:{remote}"));
+        assert!(hidden.services.is_empty() && hidden.embedder.is_none(), "{remote}: {hidden:?}");
+        assert_eq!(hidden.fallback, None, "{remote}");
+    }
+    let keyed = search("provider:'openai',remote:{apiKey:'x'}");
+    assert_eq!(keyed.embedder, named("openai"), "the service's own address");
     let near = search("provider:'openai',remote:{baseUrl:'http://127.0.0.1:9/v1'}");
     assert!(near.services.values().any(|service| service.url.is_some()));
     let memory = openclaw("{memorySearch:{provider:'openai'}}");

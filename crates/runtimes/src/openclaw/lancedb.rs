@@ -234,9 +234,14 @@ impl LanceStore {
 
     /// Makes a record of a memory.
     pub(super) fn record(&self, memory: &StoredMemory, shared: &Shared) -> Record {
-        let file = format!("{NAMESPACE}/{}", memory.id);
+        let named = format!("{NAMESPACE}/{}", memory.id);
         let id = Uuid::try_parse(&memory.id)
-            .map_or_else(|_| NAMESPACES.record(&file, &memory.text), RecordId::new);
+            .map_or_else(|_| NAMESPACES.record(&named, &memory.text), RecordId::new);
+        // An id is a name of the store's, and need not be one that a path can have.
+        let is_name = !memory.id.is_empty()
+            && memory.id.len() <= 100
+            && memory.id.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        let file = if is_name { named } else { format!("{NAMESPACE}/{id}") };
         let created_at = memory.created_at();
         let (at, text) = (created_at.clone().unwrap_or_else(times::epoch), &memory.text);
         let mut record = Record::new(id, shared.agent_id, RUNTIME, at.clone(), text);

@@ -1,5 +1,6 @@
 //! Reads a workspace and the facts of its install.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anemone_format::{
@@ -488,11 +489,21 @@ impl<'a> AgentReader<'a> {
     /// as they are, unless they hold a secret that is to be replaced, or memories of other agents.
     fn store(&mut self, store: &'a LanceStore, with_vectors: bool) -> Result<(), ReadError> {
         let path = store.path.display().to_string();
-        let (mut row, mut is_hidden) = (0, false);
+        let (mut row, mut is_hidden, mut empty) = (0, false, 0_u64);
+        let mut ids = HashSet::new();
         let (carrier, shared) = (&mut self.carrier, &self.shared);
         let (tally, error) = store.each_memory(with_vectors, &mut |memory| {
             row += 1;
             let mut record = store.record(&memory, shared);
+            // A record needs a text and an id of its own, and a store may have neither.
+            if record.content.trim().is_empty() {
+                empty += 1;
+                return Ok(());
+            }
+            if !ids.insert(record.id) {
+                record.id = NAMESPACES.record(&format!("{path}:{row}"), &memory.text);
+                ids.insert(record.id);
+            }
             if let Some(text) = carrier.search_text(&path, row, &memory.text) {
                 is_hidden = true;
                 lancedb::strip(&mut record, text);
@@ -500,6 +511,10 @@ impl<'a> AgentReader<'a> {
             carrier.record(record)
         })?;
         let outcome = &mut carrier.outcome;
+        if empty > 0 {
+            let message = format!("{empty} of its memories have no text, and are no records");
+            outcome.warn("lancedb_empty", path.as_bytes(), message);
+        }
         let is_unknown = error.is_some();
         if let Some(error) = error {
             let read = tally.memories;

@@ -53,7 +53,7 @@ const SEARCH: &[SettingRule] = &[
     rule("fallback", Some(SettingKey::EmbedderFallback), Text, "\"none\"", Used),
     rule("outputDimensionality", Some(SettingKey::EmbedderDimensions), Count, "", Used),
     rule("local.modelPath", Some(SettingKey::Embedder), Text, "", GGUF),
-    rule("remote.baseUrl", Some(SettingKey::EmbedderUrl), Text, "", Used),
+    rule(ADDRESS, Some(SettingKey::EmbedderUrl), Text, "", Used),
     rule("chunking.tokens", Some(SettingKey::SearchChunkTokens), Count, "400", InProfile),
     rule("chunking.overlap", Some(SettingKey::SearchChunkOverlap), Count, "80", InProfile),
     rule("query.maxResults", Some(SettingKey::SearchLimit), Count, "6", Used),
@@ -124,6 +124,8 @@ const SEARCH: &[SettingRule] = &[
     rule("multimodal.enabled", None, Bool, "false", Ignored("pictures and sound are not searched")),
 ];
 
+/// Where the texts of a service go.
+const ADDRESS: &str = "remote.baseUrl";
 const SESSION_MEMORY: &str = "experimental.sessionMemory";
 const MMR: &str = "query.hybrid.mmr.enabled";
 const DECAY: &str = "query.hybrid.temporalDecay.enabled";
@@ -223,7 +225,22 @@ pub(super) struct ConfigSource {
 pub(super) fn of(machine: &Machine, agent: &FoundAgent) -> RuntimeSettings {
     let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
     let Some(config) = config else { return RuntimeSettings::default() };
-    config.settings.of_agent(&agent_id(&agent.alias))
+    let mut found = config.settings.of_agent(&agent_id(&agent.alias));
+    // What cannot be read may say where texts go.
+    if !config.oddities.is_empty() && names_a_service(&found) {
+        let reason = Ignored("a part of the configuration cannot be read, so no service is used");
+        found.decide("provider", None, reason);
+        found.decide("fallback", None, reason);
+    }
+    found
+}
+
+/// Whether texts would go to a service.
+fn names_a_service(found: &RuntimeSettings) -> bool {
+    ["provider", "fallback"].iter().any(|name| {
+        let name = found.text(name).map(|name| name.trim().to_ascii_lowercase());
+        name.is_some_and(|name| name == "auto" || SERVICES.contains(&&*name))
+    })
 }
 
 impl ConfiguredSettings {
@@ -332,7 +349,9 @@ impl SettingReader<'_> {
         for rule in rules {
             let below_section = rule.path.split('.');
             let value = below_section.clone().try_fold(section, |value, key| value.get(key));
-            let Some(value) = value.filter(|value| !value.is_null()) else { continue };
+            let is_hidden = rule.path == ADDRESS && hides_an_address(section);
+            let value = value.filter(|value| !value.is_null());
+            let Some(value) = value.or(is_hidden.then_some(&Value::Null)) else { continue };
             let rest = below_section.map(|key| JsonStep::Member(key.to_owned()));
             let path: Vec<_> = before.iter().chain(below).cloned().chain(rest).collect();
             let (file, line) = self.place_of(&path);
@@ -348,6 +367,20 @@ impl SettingReader<'_> {
         });
         let whole = || self.sources.last().map(|source| source.path.clone()).unwrap_or_default();
         there.unwrap_or_else(|| (whole(), None))
+    }
+}
+
+/// Whether something in the place of an address cannot be read as one: in another case, in another
+/// form, or in a file that is not there. A key alone leaves the service's usual address.
+fn hides_an_address(section: &Value) -> bool {
+    match section.get("remote") {
+        None => false,
+        Some(Value::Object(remote)) => {
+            let is_address =
+                |key: &String| key.eq_ignore_ascii_case("baseUrl") || key == "$include";
+            remote.is_empty() || remote.keys().any(is_address)
+        }
+        Some(_) => true,
     }
 }
 
@@ -436,24 +469,24 @@ fn decide_embedder(found: &mut RuntimeSettings) {
         _ => (None, Ignored("Anemone knows no such service")),
     };
     found.decide("fallback", means, verdict);
-    let url = found.text("remote.baseUrl").map(str::to_owned);
-    match url.filter(|url| !is_local_url(url)) {
-        Some(_) => {
-            // The texts are for that address, and for no other.
-            let reason = "its address is not used, so no service is; see remote.baseUrl";
-            found.decide("provider", None, Ignored(reason));
-            found.decide(
-            "remote.baseUrl",
-            None,
-            Ignored(
-                "keys only go to addresses that you configure for Anemone: set url of the service",
-            ),
-            );
+    // An address that cannot be read is one, too.
+    let address = found.settings.iter().find(|setting| setting.path == ADDRESS);
+    let is_elsewhere = address.is_some_and(
+        |setting| !matches!(&setting.value, Some(SettingValue::Text(url)) if is_local_url(url)),
+    );
+    if is_elsewhere {
+        // The texts are for that address, and for no other, also where it cannot be read.
+        let reason = "its address is not used, so no service is; see remote.baseUrl";
+        found.decide("provider", None, Ignored(reason));
+        if names_a_service(found) {
+            found.decide("fallback", None, Ignored(reason));
         }
-        None => {
-            let value = found.first("remote.baseUrl").and_then(|setting| setting.value.clone());
-            found.decide("remote.baseUrl", value, Used);
-        }
+        let reason =
+            "keys only go to addresses that you configure for Anemone: set url of the service";
+        found.decide(ADDRESS, None, Ignored(reason));
+    } else {
+        let value = found.first(ADDRESS).and_then(|setting| setting.value.clone());
+        found.decide(ADDRESS, value, Used);
     }
 }
 

@@ -115,11 +115,20 @@ fn blocks(layout: &Message<'_>, buffers: &[Vec<u8>], rows: usize) -> Result<Valu
 
 /// The values of several blocks.
 #[derive(Default)]
-struct JoinedValues(Option<Data>);
+struct JoinedValues {
+    data: Option<Data>,
+    /// Bytes of texts so far.
+    total: usize,
+}
 
 impl JoinedValues {
     fn add(&mut self, more: Data) -> Result<(), LanceError> {
-        match (&mut self.0, more) {
+        if let Data::Variable(values) = &more {
+            // Compressed blocks are small, and what they hold need not be.
+            let bytes: usize = values.iter().map(Vec::len).sum();
+            self.total = size(self.total + bytes, 1)?;
+        }
+        match (&mut self.data, more) {
             (empty @ None, more) => *empty = Some(more),
             (Some(Data::Fixed { width, bytes }), Data::Fixed { width: other, bytes: more })
                 if *width == other =>
@@ -134,7 +143,7 @@ impl JoinedValues {
     }
 
     fn finish(self) -> Data {
-        self.0.unwrap_or(Data::Variable(Vec::new()))
+        self.data.unwrap_or(Data::Variable(Vec::new()))
     }
 }
 

@@ -180,10 +180,14 @@ fn bitmap(bytes: &[u8]) -> Result<BTreeSet<u32>, LanceError> {
         }
         let (high, cardinality) = (u32::from(heads.u16()?) << 16, u32::from(heads.u16()?) + 1);
         if runs.get(set / 8).is_some_and(|bits| bits >> (set % 8) & 1 == 1) {
+            let mut free = 0;
             for _ in 0..input.u16()? {
                 let (start, more) = (u32::from(input.u16()?), u32::from(input.u16()?));
                 let last = start.checked_add(more).filter(|last| *last <= 0xffff);
-                rows.extend((start..=last.ok_or_else(damaged)?).map(|low| high | low));
+                // Runs are in order: the same rows again and again would take hours.
+                let last = last.filter(|_| start >= free).ok_or_else(damaged)?;
+                rows.extend((start..=last).map(|low| high | low));
+                free = last + 1;
             }
         } else if cardinality <= 4096 {
             for _ in 0..cardinality {
@@ -227,6 +231,10 @@ mod tests {
         runs.extend([1, 0, 0, 9, 0]);
         runs.extend([2_u16, 10, 4, 100, 4].map(u16::to_le_bytes).concat());
         assert_eq!(bitmap(&runs).unwrap(), (10..=14).chain(100..=104).collect());
+        let mut again = runs.clone();
+        let last = again.len() - 4;
+        again[last..].copy_from_slice(&[10_u16, 4].map(u16::to_le_bytes).concat());
+        assert!(bitmap(&again).is_err(), "the same run twice");
         for length in 0..runs.len() {
             assert!(bitmap(&runs[..length]).is_err());
         }

@@ -171,7 +171,10 @@ impl ColumnPages {
 
     fn load(&self, page: &PageDescription) -> Result<Values, LanceError> {
         let mut buffers = Vec::new();
+        let mut total = 0;
         for &(start, length) in &page.buffers {
+            // A page may name the same part of the file again and again.
+            total = size(index(length)?.saturating_add(total), 1)?;
             buffers.push(self.file.read(start, length)?);
         }
         let any = Message::parse(&page.encoding)?;
@@ -207,6 +210,8 @@ pub(super) fn look_up(
     count: usize,
     base: u64,
 ) -> Result<Values, LanceError> {
+    // Even an empty value takes this much memory, and its index may take none.
+    size(count, size_of::<Vec<u8>>())?;
     let (mut values, mut valid) = (Vec::with_capacity(count), Vec::with_capacity(count));
     let mut total = 0;
     for row in 0..count {
