@@ -343,8 +343,8 @@ impl EmbedderFactory<'_> {
     ) -> Result<Option<ChosenEmbedder>, EmbedderError> {
         if let Some(chosen) = self.of_index(notes) {
             let Some(wanted) = self.changed_config(&chosen) else { return Ok(Some(chosen)) };
-            // Whoever waits for an answer gets it from the vectors that the index has, and a service
-            // that is not used for it is not called.
+            // A search answers from the existing vectors of the index, and does not call a service that
+            // it does not use.
             let is_answer = matches!(self.haste, LatencyBudget::Answer);
             if is_answer && matches!(wanted.name, EmbedderKind::Service(_)) {
                 let target = self.searched.choice.clone();

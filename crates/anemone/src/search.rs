@@ -178,11 +178,11 @@ impl Ranking {
         };
         let taken = profile.settings();
         let takes = |setting| taken.contains(&setting);
-        let number = |given: Option<f64>, setting, settled: Option<f64>| {
-            given.or(settled.filter(|_| takes(setting)))
+        let number = |given: Option<f64>, setting, configured: Option<f64>| {
+            given.or(configured.filter(|_| takes(setting)))
         };
-        let amount = |given: Option<u32>, setting, settled: Option<u32>| {
-            given.or(settled.filter(|_| takes(setting)))
+        let amount = |given: Option<u32>, setting, configured: Option<u32>| {
+            given.or(configured.filter(|_| takes(setting)))
         };
         let least = settings.min_score.or(settings.profile_min_score);
         ranking.recency = number(self.recency, RankingSetting::Recency, settings.recency_days);

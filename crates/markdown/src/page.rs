@@ -832,7 +832,7 @@ mod tests {
         let page = Page::parse(text);
         let rows = page.rows().unwrap();
         assert_eq!(joined(&rows), text);
-        // The header of the second table belongs to its row, and so does what stands above it.
+        // The header of the second table belongs to its row, and so does the text above it.
         assert_eq!(lines(&rows), [(1, 5), (6, 6), (7, 12)]);
         let columns =
             |row: usize| page.columns(rows[row].start..rows[row].start + rows[row].text.len());

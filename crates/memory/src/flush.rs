@@ -28,7 +28,7 @@ pub struct FlushSettings {
     pub transcript_bytes: u64,
     /// What the agent is asked, instead of the usual prompt; `YYYY-MM-DD` is the day.
     pub prompt: Option<String>,
-    /// What the agent is told besides, instead of the usual text.
+    /// The system prompt, instead of the default one.
     pub system_prompt: Option<String>,
 }
 
@@ -154,7 +154,7 @@ impl FlushSettings {
         }
     }
 
-    /// Returns what the agent is told besides: the user's text, or the usual one.
+    /// Returns the system prompt: the user's, or the default one.
     #[must_use]
     pub fn system_prompt(&self, now: &Zoned) -> String {
         match &self.system_prompt {

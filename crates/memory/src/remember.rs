@@ -235,7 +235,7 @@ pub fn supersede(
     let (gone, others): (Vec<_>, Vec<_>) =
         outdated.iter().cloned().partition(|outdated| outdated.name == name);
     given.stamp.supersedes = Some(name);
-    // Whoever looks for the key finds the new entry.
+    // The new entry takes over the key, so that a lookup by key finds it.
     if given.key.is_none() {
         given.key = first.key.clone();
     }

@@ -200,8 +200,8 @@ pub fn evaluate(request: &EvalRequest, host: &Host) -> Result<EvalReport, EvalEr
     warnings.append(&mut embedders.notes);
     warnings.extend(nowhere(&queries, &open.index)?);
 
-    let settled = target.readable_config(host);
-    let ranking = request.ranking.configured(&settled.search, &target, host);
+    let config = target.readable_config(host);
+    let ranking = request.ranking.configured(&config.search, &target, host);
     let now = host.now();
     let mut tally = EvalTally::default();
     for query in &queries {

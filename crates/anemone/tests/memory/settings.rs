@@ -463,7 +463,7 @@ fn a_missing_key_of_a_service_that_the_runtime_names_is_said_once() {
         notes.filter(|note| matches!(note, SearchNote::EmbedderUnavailable { .. })).count()
     };
     assert_eq!((said(&memory.search("teal gate")), said(&memory.search("teal gate"))), (1, 0));
-    // The user's own config is not settled in passing.
+    // A service in the user's own config is reported each time.
     own(&memory, "[embedding]\nembedder = \"openai\"\n");
     assert_eq!((said(&memory.search("teal gate")), said(&memory.search("teal gate"))), (1, 1));
 }

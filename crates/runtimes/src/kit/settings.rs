@@ -291,6 +291,17 @@ pub(crate) struct SettingRule {
     pub(crate) verdict: SettingUse,
 }
 
+/// Returns a row of a table of settings.
+pub(crate) const fn rule(
+    path: &'static str,
+    key: Option<SettingKey>,
+    kind: SettingKind,
+    usual: &'static str,
+    verdict: SettingUse,
+) -> SettingRule {
+    SettingRule { path, key, kind, usual, verdict }
+}
+
 impl SettingRule {
     /// Returns the setting with a value.
     pub(crate) fn with(

@@ -17,7 +17,7 @@ use super::config::{Config, agent_id};
 use crate::kit::connect::json_file::{JsonLines, JsonStep};
 use crate::kit::{
     FoundAgent, Machine, RuntimeSetting, RuntimeSettings, SettingKey, SettingKind, SettingRule,
-    SettingUse, SettingValue, is_local_url,
+    SettingUse, SettingValue, is_local_url, rule,
 };
 
 use SettingKind::{Bool, Bytes, Count, Positive, Share, Text, Texts};
@@ -193,16 +193,6 @@ const PLUGINS: &[SettingRule] = &[
     rule("entries.memory-lancedb.config.embedding.model", None, Text, "", OF_PLUGIN),
     rule("entries.memory-lancedb.config.embedding.dimensions", None, Count, "", OF_PLUGIN),
 ];
-
-const fn rule(
-    path: &'static str,
-    key: Option<SettingKey>,
-    kind: SettingKind,
-    usual: &'static str,
-    verdict: SettingUse,
-) -> SettingRule {
-    SettingRule { path, key, kind, usual, verdict }
-}
 
 /// The settings that a configuration has, before it is known which agent is meant.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use super::config::Config;
 use crate::kit::{
     FoundAgent, Machine, RuntimeSettings, SettingKey, SettingKind, SettingRule, SettingUse,
-    SettingValue, is_local_url,
+    SettingValue, is_local_url, rule,
 };
 
 use SettingKind::{Bool, Count, Positive, Share, Text};
@@ -67,16 +67,6 @@ const MEMORY: &[SettingRule] = &[
 ];
 
 const PROVIDER: &str = "embedding_provider";
-
-const fn rule(
-    path: &'static str,
-    key: Option<SettingKey>,
-    kind: SettingKind,
-    usual: &'static str,
-    verdict: SettingUse,
-) -> SettingRule {
-    SettingRule { path, key, kind, usual, verdict }
-}
 
 /// Returns what a configuration says about the memory of an agent.
 pub(super) fn of(_: &Machine, agent: &FoundAgent) -> RuntimeSettings {
