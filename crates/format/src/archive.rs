@@ -11,6 +11,7 @@
 //!
 //! [`write`](mod@write) writes that and nothing else; [`read`](mod@read) also takes the dialects of other tools.
 
+pub(crate) mod chain;
 pub(crate) mod read;
 pub(crate) mod record_cache;
 pub(crate) mod record_line;

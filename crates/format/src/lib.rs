@@ -40,6 +40,7 @@ mod vault;
 mod word_enum;
 
 pub use archive::Layer;
+pub use archive::chain::{ArchiveChain, ChainError, WriteChainError};
 pub use archive::read::{
     Archive, ArchiveKind, CarriedFile, EditedEntry, Edits, OpenError, ReadEntryError, Refusal,
     kind_of,

@@ -7,9 +7,9 @@
 use std::io::{Cursor, Read as _};
 
 use anemone_format::{
-    AgentInfo, Archive, ArchiveSource, Delta, File, FileRoot, Layer, Limits, Manifest, Node,
-    Record, RecordId, Snapshot, SnapshotSource as _, Unknown, WrittenArchive, WrittenDelta,
-    apply_delta, validate, write_delta,
+    AgentInfo, Archive, ArchiveChain, ArchiveSource, ChainError, Delta, File, FileRoot, Layer,
+    Limits, Manifest, Node, Record, RecordId, Snapshot, SnapshotSource, Unknown, WrittenArchive,
+    WrittenDelta, apply_delta, validate, write_delta,
 };
 use anemone_testkit::{bulk, sample, strategy};
 use proptest::prelude::*;
@@ -43,10 +43,41 @@ fn delta_between(base: &[u8], target: &[u8]) -> (Vec<u8>, WrittenDelta) {
     write_delta(&open(base), &open(target), Vec::new(), spool(), 2).expect("a delta can be written")
 }
 
+fn open_delta(bytes: &[u8]) -> Delta {
+    Delta::open(Box::new(bytes.to_vec()), bytes.len() as u64, &Limits::default())
+        .expect("what was written can be opened")
+}
+
 fn apply(base: &[u8], delta: &[u8]) -> Vec<u8> {
-    let delta = Delta::open(Box::new(delta.to_vec()), delta.len() as u64, &Limits::default())
-        .expect("what was written can be opened");
+    let delta = open_delta(delta);
     apply_delta(&open(base), &delta, Vec::new(), spool(), 2).expect("a delta fits its base").0
+}
+
+fn chain(base: &[u8], deltas: &[Vec<u8>]) -> Result<ArchiveChain, ChainError> {
+    ArchiveChain::new(open(base), deltas.iter().map(|delta| open_delta(delta)).collect(), spool())
+}
+
+/// Everything that a source yields, with the content of each file.
+fn content_of(source: &dyn SnapshotSource) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for (position, file) in source.files().iter().enumerate() {
+        let mut bytes = Vec::new();
+        if let anemone_format::SourceKind::File { .. } = file.kind {
+            source.content(position).unwrap().read_to_end(&mut bytes).unwrap();
+        }
+        all.push(format!("{file:?} {bytes:?}"));
+    }
+    let mut records: Vec<String> = Vec::new();
+    let walk = &mut |record: &Record| {
+        records.push(format!("{record:?}"));
+        Ok(())
+    };
+    source.each_record(walk).unwrap();
+    records.sort();
+    all.extend(records);
+    all.push(format!("{:?} {:?}", source.identity().unwrap(), source.principals().unwrap()));
+    all.push(format!("{:?} {:?}", source.credentials().unwrap(), source.attachments().unwrap()));
+    all
 }
 
 proptest! {
@@ -115,6 +146,41 @@ proptest! {
         prop_assert_eq!(written.comparison.is_empty(), base == target);
         let report = validate(Box::new(delta.clone()), delta.len() as u64, &Limits::default());
         prop_assert!(report.is_valid(), "{:#?}", report.errors);
+    }
+
+    #[test]
+    fn an_archive_and_any_number_of_deltas_are_each_of_the_snapshots(
+        snapshots in strategy::sequence(),
+    ) {
+        let archives: Vec<Vec<u8>> =
+            snapshots.iter().map(|snapshot| write(snapshot, 2).0).collect();
+        let deltas: Vec<Vec<u8>> =
+            archives.windows(2).map(|pair| delta_between(&pair[0], &pair[1]).0).collect();
+        for (count, expected) in archives.iter().enumerate() {
+            let chain = chain(&archives[0], &deltas[..count]).unwrap();
+            let archive = open(expected);
+            let alone = ArchiveSource::new(&archive).unwrap();
+            prop_assert_eq!(content_of(&chain), content_of(&alone));
+            prop_assert_eq!(archive.manifest().checksum.as_deref(), Some(chain.checksum()));
+            let (bytes, _) = chain.write(Vec::new(), spool(), 2).unwrap();
+            prop_assert!(bytes == *expected);
+        }
+    }
+
+    #[test]
+    fn deltas_in_another_order_are_no_chain(snapshots in strategy::sequence()) {
+        let archives: Vec<Vec<u8>> =
+            snapshots.iter().map(|snapshot| write(snapshot, 2).0).collect();
+        let mut deltas: Vec<Vec<u8>> =
+            archives.windows(2).map(|pair| delta_between(&pair[0], &pair[1]).0).collect();
+        let first = open_delta(&deltas[0]);
+        let changes_content = first.manifest().base_checksum != first.manifest().target_checksum;
+        deltas.remove(0);
+        if changes_content && !deltas.is_empty() {
+            let refused = chain(&archives[0], &deltas);
+            let is_refused = matches!(refused, Err(ChainError::WrongBase { position: 0, .. }));
+            prop_assert!(is_refused);
+        }
     }
 
     #[test]

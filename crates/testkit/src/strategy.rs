@@ -42,6 +42,19 @@ pub fn pair() -> impl Strategy<Value = (Snapshot, Snapshot)> {
     })
 }
 
+/// Two or more snapshots of one agent, each changed from the one before it.
+pub fn sequence() -> impl Strategy<Value = Vec<Snapshot>> {
+    let changes = vec((draft(), vec(any::<u8>(), 48)), 1..5);
+    (draft(), changes).prop_map(|(first, changes)| {
+        let mut drafts = vec![first];
+        for (donor, dice) in changes {
+            let before = drafts[drafts.len() - 1].clone();
+            drafts.push(before.mutated(donor, &mut Dice(dice.into_iter().cycle())));
+        }
+        drafts.into_iter().map(Draft::finish).collect()
+    })
+}
+
 /// A snapshot whose parts do not yet fit together.
 #[derive(Clone, Debug)]
 struct Draft {

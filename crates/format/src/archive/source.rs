@@ -64,7 +64,7 @@ impl<'a> ArchiveSource<'a> {
     }
 }
 
-fn describe(file: &CarriedFile) -> SourceFile {
+pub(super) fn describe(file: &CarriedFile) -> SourceFile {
     let kind = match file.entry.kind() {
         EntryKind::Symlink => SourceKind::Symlink(file.target().unwrap_or_default()),
         EntryKind::Directory => SourceKind::Folder,
@@ -84,7 +84,7 @@ fn describe(file: &CarriedFile) -> SourceFile {
 }
 
 /// An error while walking over the records, the caller's or the archive's.
-struct WalkError(io::Error);
+pub(super) struct WalkError(pub(super) io::Error);
 
 impl From<ReadEntryError> for WalkError {
     fn from(error: ReadEntryError) -> Self {
@@ -107,6 +107,21 @@ struct PlaceLine<'a> {
 struct SourceLine<'a> {
     #[serde(borrow, default)]
     origin_file: Option<Cow<'a, str>>,
+}
+
+/// Calls `take` with where the record of a line came from.
+pub(super) fn place_of_line(
+    line: &[u8],
+    take: &mut dyn FnMut(&RecordPlace<'_>),
+) -> Result<(), WalkError> {
+    let line: PlaceLine<'_> =
+        serde_json::from_slice(line).map_err(|error| WalkError(error.into()))?;
+    take(&RecordPlace {
+        namespace: &line.namespace,
+        origin_file: line.source.origin_file.as_deref(),
+        deleted: line.status == Status::Deleted.as_str(),
+    });
+    Ok(())
 }
 
 impl SnapshotSource for ArchiveSource<'_> {
@@ -144,16 +159,7 @@ impl SnapshotSource for ArchiveSource<'_> {
     }
 
     fn each_record_place(&self, take: &mut dyn FnMut(&RecordPlace<'_>)) -> io::Result<()> {
-        let walked = self.archive.each_record_line(|line| {
-            let line: PlaceLine<'_> =
-                serde_json::from_slice(line).map_err(|error| WalkError(error.into()))?;
-            take(&RecordPlace {
-                namespace: &line.namespace,
-                origin_file: line.source.origin_file.as_deref(),
-                deleted: line.status == Status::Deleted.as_str(),
-            });
-            Ok(())
-        });
+        let walked = self.archive.each_record_line(|line| place_of_line(line, take));
         walked.map_err(|WalkError(error)| error)
     }
 }
