@@ -115,13 +115,24 @@ pub struct Device {
     pub name: String,
 }
 
+/// Whose state a commit is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitAgent {
+    /// The agent's id.
+    pub id: AgentId,
+    /// What it was called.
+    pub name: String,
+    /// The runtime that it was in.
+    pub runtime: String,
+}
+
 /// One state of an agent in its history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
     /// The version of this shape; 1.
     pub version: u64,
     /// Whose state it is.
-    pub agent: AgentId,
+    pub agent: CommitAgent,
     /// The commits that it follows; sorted where there are several.
     pub parents: Vec<CommitId>,
     /// Who made it; a merge is made by nobody, so that every device makes the same one.
@@ -196,7 +207,7 @@ pub enum ParseCommitError {
 impl Commit {
     /// Starts a commit of the present version without parents, device and message.
     #[must_use]
-    pub fn new(agent: AgentId, time: Moment, snapshot: SnapshotDigest) -> Self {
+    pub fn new(agent: CommitAgent, time: Moment, snapshot: SnapshotDigest) -> Self {
         Self {
             version: VERSION,
             agent,
@@ -235,7 +246,11 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) fn commit(message: &str, time: &str, parents: &[CommitId]) -> Commit {
-        let agent = "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap();
+        let agent = CommitAgent {
+            id: "9e373c1e-cab7-5eea-90c3-8f3d09ac5755".parse().unwrap(),
+            name: "Clawdia".to_owned(),
+            runtime: "openclaw".to_owned(),
+        };
         let mut commit = Commit::new(agent, time.parse().unwrap(), SnapshotDigest::new([7; 32]));
         commit.parents = parents.to_vec();
         commit.message = Some(message.to_owned());
@@ -252,7 +267,8 @@ pub(crate) mod tests {
         commit.changes.records.created = 3;
         commit.changes.layers.push("identity".to_owned());
         let expected = concat!(
-            r#"{"version":1,"agent":"9e373c1e-cab7-5eea-90c3-8f3d09ac5755","#,
+            r#"{"version":1,"agent":{"id":"9e373c1e-cab7-5eea-90c3-8f3d09ac5755","#,
+            r#""name":"Clawdia","runtime":"openclaw"},"#,
             r#""parents":["0101010101010101010101010101010101010101010101010101010101010101"],"#,
             r#""device":{"id":"0190a5b2-7c11-7d3e-9f00-1c2d3e4f5a6b","name":"laptop"},"#,
             r#""time":"2026-03-01T10:00:00Z","message":"first","#,

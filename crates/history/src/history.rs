@@ -266,8 +266,8 @@ impl<'a> AgentHistory<'a> {
         }
         let commit =
             Commit::parse(&bytes).map_err(|source| HistoryError::Commit { key, source })?;
-        if commit.agent != self.agent {
-            return Err(HistoryError::WrongAgent { commit: id, agent: commit.agent });
+        if commit.agent.id != self.agent {
+            return Err(HistoryError::WrongAgent { commit: id, agent: commit.agent.id });
         }
         Ok(commit)
     }
@@ -452,8 +452,8 @@ impl<'a> AgentHistory<'a> {
         commit: &Commit,
         contents: &[NewContent<'_>],
     ) -> Result<CommitId, PublishError> {
-        if commit.agent != self.agent {
-            return Err(PublishError::WrongAgent(commit.agent));
+        if commit.agent.id != self.agent {
+            return Err(PublishError::WrongAgent(commit.agent.id));
         }
         let bytes = commit.to_bytes();
         if bytes.len() as u64 > MAX_COMMIT_BYTES {

@@ -28,8 +28,8 @@ pub mod suite;
 mod verify;
 
 pub use commit::{
-    ChangeCounts, Commit, CommitId, Device, DeviceId, MAX_COMMIT_BYTES, ParseCommitIdError,
-    RecordChanges, SnapshotCounts,
+    ChangeCounts, Commit, CommitAgent, CommitId, Device, DeviceId, MAX_COMMIT_BYTES,
+    ParseCommitIdError, RecordChanges, SnapshotCounts,
 };
 pub use content::{ContentForm, StoredContent};
 pub use digest::SnapshotDigest;

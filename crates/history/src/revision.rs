@@ -279,7 +279,7 @@ mod tests {
     fn resolve(text: &str) -> Result<String, String> {
         let storage = MemoryStorage::new();
         let store = Store::open_or_create(&storage, uuid::Uuid::from_u128(1)).unwrap();
-        let mut history = store.history(commit("", "2026-03-01T10:00:00Z", &[]).agent).unwrap();
+        let mut history = store.history(commit("", "2026-03-01T10:00:00Z", &[]).agent.id).unwrap();
         let mut parents = Vec::new();
         for (day, tags) in
             [(1, &["start", "both"][..]), (2, &["both", "v-2"]), (3, &[]), (4, &["fade"])]

@@ -5,8 +5,8 @@ use std::io::Cursor;
 
 use anemone_format::{Archive, Limits, Moment, Snapshot, write_delta};
 use anemone_history::{
-    AgentHistory, Commit, CommitId, ContentForm, DamageKind, HistoryError, Key, MemoryStorage,
-    NewContent, SnapshotDigest, Storage, Store, VerifyDepth, VerifyReport, verify,
+    AgentHistory, Commit, CommitAgent, CommitId, ContentForm, DamageKind, HistoryError, Key,
+    MemoryStorage, NewContent, SnapshotDigest, Storage, Store, VerifyDepth, VerifyReport, verify,
 };
 use anemone_testkit::{SlowGroup, strategy};
 use proptest::prelude::*;
@@ -56,8 +56,12 @@ impl Recorded {
         let mut history = store.history(manifest.agent.id).unwrap();
         let checksum = manifest.checksum.as_deref().unwrap();
         let time: Moment = format!("2026-03-01T10:{number:02}:00Z").parse().unwrap();
-        let mut commit =
-            Commit::new(manifest.agent.id, time, SnapshotDigest::of(manifest, checksum));
+        let agent = CommitAgent {
+            id: manifest.agent.id,
+            name: manifest.agent.name.clone(),
+            runtime: manifest.agent.source_runtime.clone(),
+        };
+        let mut commit = Commit::new(agent, time, SnapshotDigest::of(manifest, checksum));
         let parent = self.commits.last();
         commit.parents.extend(parent.map(|(id, _)| *id));
         let (form, content) = match parent.filter(|_| !is_full) {

@@ -5,7 +5,7 @@ use crate::store::Store;
 
 fn history(storage: &MemoryStorage) -> AgentHistory<'_> {
     let store = Store::open_or_create(storage, uuid::Uuid::from_u128(1)).unwrap();
-    store.history(commit("", DAY_1, &[]).agent).unwrap()
+    store.history(commit("", DAY_1, &[]).agent.id).unwrap()
 }
 
 const DAY_1: &str = "2026-03-01T10:00:00Z";
@@ -119,7 +119,7 @@ fn a_damaged_commit_is_an_error_that_names_it() {
 fn a_commit_of_another_agent_is_refused() {
     let storage = MemoryStorage::new();
     let mut foreign = commit("foreign", DAY_1, &[]);
-    foreign.agent = "1d93a526-85b1-5b5b-9ac8-2fcc8749633d".parse().unwrap();
+    foreign.agent.id = "1d93a526-85b1-5b5b-9ac8-2fcc8749633d".parse().unwrap();
     let mut ours = history(&storage);
     assert!(matches!(ours.publish(&foreign, &[]), Err(PublishError::WrongAgent(_))));
     let bytes = foreign.to_bytes();
