@@ -282,7 +282,7 @@ impl<'a> AgentHistory<'a> {
             let followed = self.reachable(parents.collect());
             heads.retain(|head| !followed.contains(&head.id));
         }
-        heads.sort_by(|one, other| newest_first(one, other));
+        heads.sort_by(newest_first);
         Ok(heads)
     }
 
