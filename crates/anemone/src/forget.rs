@@ -26,8 +26,10 @@ use anemone_index::{
 };
 use anemone_memory::{
     ApplyForgetError, EntryToForget, ErasedEntries, ErasureProbes, Finality, Finder,
-    FinishedForget, ForgetMarker, ForgetNote, ForgetPlan, ForgetTarget, Memory, plan_forget,
+    FinishedForget, ForgetMarker, ForgetNote, ForgetPlan, ForgetTarget, ListedEntry, Memory,
+    citation_of, plan_forget,
 };
+use anemone_runtimes::Machine;
 use jiff::Timestamp;
 
 use self::holders::HolderSearch;
@@ -35,11 +37,12 @@ pub use self::holders::{ArchiveOrigin, HolderKind, TextHolder};
 pub use self::report::{
     ErasureProof, ForgetReport, ForgetWarning, HolderMessage, LostChange, PathFound, SkippedFile,
 };
-use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice, NotWritable};
+use crate::agent_memory::{Access, AgentMemory, AgentMemoryError, MemoryChoice, NotWritable};
 use crate::days::{EmptyPeriodError, check_period};
 use crate::host::Host;
 use crate::known_folders::{FolderKind, known_folders};
 use crate::search::index::{IndexError, kept};
+use crate::store_entries::StoreEntries;
 use crate::text::has_all_words;
 
 /// Hits of a query that are counted, at most.
@@ -119,6 +122,12 @@ pub enum ForgetError {
         /// The first of the files that were not searched.
         skipped: Option<SkippedFile>,
     },
+    /// What matches is in a store that only the runtime writes.
+    #[error("{} cannot be forgotten here: only the runtime writes this store", .0)]
+    ReadOnly(
+        /// The citation of the memory.
+        String,
+    ),
     /// The agent has no memory that can be written.
     NotWritable(#[from] NotWritable),
     /// It could not be planned, or it was changed meanwhile.
@@ -177,6 +186,9 @@ pub fn forget(
     };
     let is_nothing = plan.all().is_empty();
     if is_nothing && kept.is_empty() && resumed.entries.is_empty() {
+        if let Some(citation) = request.in_store(&living, &machine, host) {
+            return Err(ForgetError::ReadOnly(citation));
+        }
         let skipped = plan.skipped.first().map(SkippedFile::of);
         let query = match &request.choice {
             ForgetChoice::Query { text, .. } => Some(text.clone()),
@@ -376,6 +388,23 @@ impl ForgetRequest {
             indexes: indexes.collect(),
             at: host.now(),
         }
+    }
+
+    /// Returns the citation of a memory that is chosen and that is in a store beside the workspace.
+    fn in_store(&self, memory: &AgentMemory, machine: &Machine, host: &Host) -> Option<String> {
+        let is_chosen = |entry: &ListedEntry| match &self.choice {
+            ForgetChoice::Ids(ids) => {
+                let names = |id: &String| {
+                    *id == entry.id || id.split('#').next() == Some(entry.path.as_str())
+                };
+                ids.iter().any(names)
+            }
+            ForgetChoice::Query { text, .. } => has_all_words(&entry.text, text),
+            ForgetChoice::Key(_) | ForgetChoice::Session(_) | ForgetChoice::Written { .. } => false,
+        };
+        let stores = StoreEntries::of(memory, machine, &host.zone());
+        let found = stores.entries.into_iter().find(is_chosen)?;
+        Some(citation_of(&found.path, found.lines))
     }
 
     /// Finds the entries that have all words of the query, and says how many more have them.

@@ -69,6 +69,7 @@ pub mod settings;
 pub mod snapshot;
 pub mod statement;
 pub mod status;
+mod store_entries;
 pub mod survey;
 pub mod system;
 pub mod tally;

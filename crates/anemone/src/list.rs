@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice};
 use crate::days::{EmptyPeriodError, check_period};
 use crate::host::Host;
+use crate::store_entries::StoreEntries;
 
 /// Which entries of which memory are listed. A filter that is `None` matches every entry.
 #[derive(Clone, Debug, Default)]
@@ -127,20 +128,25 @@ pub enum ListError {
 /// Lists the entries of a memory that match.
 pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError> {
     check_period(request.since, request.until)?;
-    let (_machine, memory) = request.memory.open(Access::Read, host)?;
-    let backend = memory.memory();
-    let mut listing = list_entries(&*backend, &request.filter(), &host.zone())?;
+    let (machine, memory) = request.memory.open(Access::Read, host)?;
+    let (backend, zone) = (memory.memory(), host.zone());
+    let stores = StoreEntries::of(&memory, &machine, &zone);
+    let matching = |filter: &ListFilter| -> Result<EntryListing, ListError> {
+        Ok(list_entries(&*backend, filter, &zone)?.with(stores.entries.clone(), filter))
+    };
+    let mut listing = matching(&request.filter())?;
+    listing.unreadable.extend(stores.unreadable.iter().cloned());
     if listing.entries.is_empty()
         && let Some(kind) = &request.kind
     {
-        check_kind(kind, &list_entries(&*backend, &ListFilter::default(), &host.zone())?)?;
+        check_kind(kind, &matching(&ListFilter::default())?)?;
     }
     let total = listing.entries.len();
     let page = Page { offset: request.offset as usize, limit: request.limit as usize };
     let rest = listing.keep_page(page);
     let EntryListing { entries, filtered, superseded, unreadable } = listing;
     let mut entries: Vec<EntryLine> = entries.into_iter().map(EntryLine::of).collect();
-    // Rows of a database have no file to check, so their origins stay claims.
+    // Rows of a database or a store have no file to check, so their origins stay claims.
     let mut origins = OriginCheck::new(&memory.site);
     for entry in entries.iter_mut().filter(|entry| entry.origin.is_some()) {
         let verified = origins.is_verified(&entry.path, entry.start_line, entry.end_line);

@@ -122,7 +122,7 @@ pub use remember::{
 pub use row_memory::{RowMemory, row_key, row_text};
 pub use row_store::{
     KeepRows, KeptRow, ROWS, RowDraft, RowStore, RowVector, RowsUndo, key_of_row_document,
-    row_document,
+    lines_of_row, row_document,
 };
 pub use scan::{ErasureProbes, Scan};
 pub use session_note::{NoteForm, NotePlan, NotedSession, SessionNote};

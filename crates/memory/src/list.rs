@@ -1,5 +1,6 @@
 //! Lists the entries of a memory, for people who want to browse it.
 
+use std::cmp::Reverse;
 use std::str::FromStr as _;
 
 use anemone_format::Origin;
@@ -90,6 +91,26 @@ fn is_kind(one: &str, other: &str) -> bool {
 }
 
 impl EntryListing {
+    /// Adds the entries of another place that match, each before the first older one.
+    #[must_use]
+    pub fn with(self, more: Vec<ListedEntry>, filter: &ListFilter) -> Self {
+        let more = Self { entries: more, ..Self::default() }.filtered(filter);
+        let mut added = more.entries;
+        added.sort_by_key(|entry| Reverse((entry.day, entry.written)));
+        let mut added = added.into_iter().peekable();
+        let mut entries = Vec::new();
+        for entry in self.entries {
+            // Entries without a day stay where they are.
+            let is_newer = |other: &ListedEntry| entry.day.is_some() && other.day > entry.day;
+            while let Some(newer) = added.next_if(is_newer) {
+                entries.push(newer);
+            }
+            entries.push(entry);
+        }
+        entries.extend(added);
+        Self { entries, filtered: self.filtered + more.filtered, ..self }
+    }
+
     fn filtered(self, filter: &ListFilter) -> Self {
         let all = self.entries.len();
         let entries: Vec<ListedEntry> =

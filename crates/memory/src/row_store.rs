@@ -165,7 +165,8 @@ pub fn row_document(key: &str) -> String {
 }
 
 /// Returns the lines that the text of a row has where it is cited.
-pub(crate) fn lines_of_row(text: &str) -> (usize, usize) {
+#[must_use]
+pub fn lines_of_row(text: &str) -> (usize, usize) {
     (1, text.lines().count().max(1))
 }
 

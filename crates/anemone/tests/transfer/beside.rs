@@ -1,6 +1,10 @@
 //! Memories that are not in the workspace: the store of a plugin, transcripts of topics, a sidecar.
 
+use anemone::agent_memory::MemoryChoice;
+use anemone::forget::{Confirmation, ForgetChoice, ForgetError, ForgetRequest, forget};
+use anemone::list::{ListRequest, list};
 use anemone_format::{MemoryType, Record, Snapshot};
+use anemone_memory::Finality;
 use anemone_runtimes::OnConflict;
 use anemone_testkit::fixture;
 use anemone_testkit::ground::{read_snapshot, with};
@@ -122,9 +126,8 @@ fn memories_of_other_agents_stay_where_they_are() {
     assert!(!bytes.windows(4).any(|window| window == b"LANC"));
 }
 
-#[test]
-fn a_store_that_is_not_understood_is_named_and_its_files_travel() {
-    let machine = with_store("2.2");
+/// Gives every data file of a store a version that nobody knows.
+fn outdate(machine: &TestMachine) {
     let data = machine.home(STORE).join("memories.lance/data");
     for entry in fs_err::read_dir(data).unwrap() {
         let path = entry.unwrap().path();
@@ -133,15 +136,158 @@ fn a_store_that_is_not_understood_is_named_and_its_files_travel() {
         bytes[at] = 9;
         fs_err::write(&path, bytes).unwrap();
     }
-    let (report, snapshot) = exported(&machine, &[]);
+}
+
+#[test]
+fn a_store_that_is_not_understood_is_named_and_travels_only_with_its_secrets() {
+    let machine = with_store("2.2");
+    outdate(&machine);
     let store = machine.home(STORE).display().to_string();
+    let (report, snapshot) = exported(&machine, &[]);
     assert_eq!(with(&report["left_out"], "path", &store)["reason"], "not_understood");
-    let warning = with(&report["warnings"], "path", &store);
+    let warning = with(&report["warnings"], "code", "lancedb_unreadable");
     assert!(warning["message"].as_str().unwrap().contains("data files 2.9"), "{warning}");
     assert_eq!(of_store(&snapshot).len(), 0);
+    assert!(!holds_table(&machine));
+
+    let (report, _) = exported(&machine, &[With::AllowSecrets, With::Force]);
+    assert_eq!(with(&report["left_out"], "path", &store)["reason"], "not_understood");
     let other = elsewhere(&machine);
     import(&other, &other.path(WORKSPACE), "a.alf", &[]);
     assert!(tree(&other.path(STORE)) == tree(&machine.home(STORE)));
+}
+
+/// Whether the archive holds files of a table.
+fn holds_table(machine: &TestMachine) -> bool {
+    let snapshot = read_snapshot(machine.read("a.alf"));
+    snapshot.files.iter().any(|file| file.path.starts_with(b"memories.lance"))
+}
+
+/// Checks that the archive has memories of the store without its files, and that an import says so
+/// and writes them into a file.
+fn assert_only_records(machine: &TestMachine, report: &Value, reason: &str, count: usize) {
+    let store = machine.home(STORE).display().to_string();
+    assert_eq!(with(&report["left_out"], "path", &store)["reason"], reason, "{report}");
+    let warning = with(&report["warnings"], "code", "lancedb_files");
+    assert!(warning["message"].as_str().unwrap().contains("as records"), "{warning}");
+    assert!(!holds_table(machine));
+    let snapshot = read_snapshot(machine.read("a.alf"));
+    let records = of_store(&snapshot);
+    assert_eq!(records.len(), count);
+    let other = elsewhere(machine);
+    let report = import(&other, &other.path(WORKSPACE), "a.alf", &[]);
+    assert!(!other.exists(STORE));
+    let omitted = with(&report["not_restored"], "path", "raw/openclaw_lancedb");
+    assert!(omitted["reason"].as_str().unwrap().contains("go into files"), "{report}");
+    let text = other.read(&format!("{WORKSPACE}/memory/lancedb.md"));
+    let text = String::from_utf8(text).unwrap();
+    assert!(records.iter().all(|record| text.contains(record.content.trim())), "{text}");
+}
+
+fn key() -> String {
+    format!("ghp_{}", "Fake7For2Tests0123".repeat(2))
+}
+
+#[test]
+fn a_secret_of_a_deleted_memory_stops_nothing_and_does_not_travel() {
+    let machine = with_store("forgotten");
+    for more in [&[][..], &[With::RedactSecrets, With::Force]] {
+        let (report, _) = exported(&machine, more);
+        assert_only_records(&machine, &report, "secret", 59);
+    }
+    exported(&machine, &[With::AllowSecrets, With::Force]);
+    assert!(holds_table(&machine));
+}
+
+#[test]
+fn a_memory_of_another_agent_in_an_older_version_does_not_travel() {
+    let machine = with_store("older-version");
+    let (report, _) = exported(&machine, &[]);
+    assert_only_records(&machine, &report, "shared", 2);
+}
+
+#[test]
+fn a_file_of_the_table_that_is_not_understood_keeps_all_of_them() {
+    let machine = with_store("2.1");
+    let index = format!("{STORE}/memories.lance/_indices/1/words.lance");
+    machine.write_home(&index, "the words of memories");
+    let (report, _) = exported(&machine, &[]);
+    assert_only_records(&machine, &report, "not_understood", 6);
+    let warning = with(&report["warnings"], "code", "lancedb_files");
+    assert!(warning["message"].as_str().unwrap().contains("words.lance is unknown"), "{warning}");
+}
+
+#[test]
+fn a_secret_in_a_category_follows_the_rule_for_secrets() {
+    let machine = with_store("secret-category");
+    let agent = machine.agent_in("openclaw", &machine.home(WORKSPACE));
+    assert!(machine.try_export(agent, "a.alf", &[]).is_err());
+    let (report, snapshot) = exported(&machine, &[With::RedactSecrets]);
+    assert_only_records(&machine, &report, "secret", 2);
+    let record = of_store(&snapshot)[1];
+    assert!(!format!("{record:?}").contains(&key()), "{record:?}");
+    assert_eq!(record.content, "Ships on Tuesdays.");
+    assert!(record.embeddings.is_empty());
+}
+
+#[test]
+fn odd_and_double_ids_are_records_of_their_own_and_rows_without_text_are_counted() {
+    let machine = with_store("odd");
+    let (report, snapshot) = exported(&machine, &[]);
+    let records = of_store(&snapshot);
+    let texts: Vec<&str> = records.iter().map(|record| record.content.as_str()).collect();
+    let wanted = ["The tea is green.", "The tea is black.", "The lamp is lit.", "No id at all."];
+    assert_eq!(texts, wanted);
+    let ids: std::collections::BTreeSet<String> =
+        records.iter().map(|record| record.id.to_string()).collect();
+    assert_eq!(ids.len(), 4);
+    assert_eq!(records[0].id.to_string(), "00000001-1111-4111-8111-111111111111");
+    // A name that leaves its folder is not the name of a file.
+    let files = records.iter().filter_map(|record| record.source.origin_file.as_deref());
+    assert!(files.clone().all(|file| !file.contains("..")), "{:?}", files.collect::<Vec<_>>());
+    let warning = with(&report["warnings"], "code", "lancedb_empty");
+    assert!(warning["message"].as_str().unwrap().starts_with("3 of"), "{warning}");
+    assert!(holds_table(&machine));
+    let (_, again) = exported(&machine, &[With::Force]);
+    assert_eq!(again.records, snapshot.records);
+}
+
+#[test]
+fn memories_of_the_store_are_listed_and_only_the_runtime_forgets_them() {
+    let machine = with_store("2.1");
+    let agent = machine.agent_in("openclaw", &machine.home(WORKSPACE));
+    let memory = MemoryChoice { agent, index_dir: None };
+    let listed = |change: &dyn Fn(&mut ListRequest)| {
+        let mut request = ListRequest::new(memory.clone());
+        change(&mut request);
+        machine.run(|host| list(&request, host)).unwrap()
+    };
+    let all = listed(&|_| {});
+    assert_eq!((all.total, all.unreadable.len()), (7, 0), "{all:?}");
+    let found = all.entries.iter().find(|entry| entry.text.starts_with("Note 2: ")).unwrap();
+    assert_eq!((&*found.kind, found.importance), ("decision", Some(0.5)));
+    assert_eq!(found.date.as_deref(), Some("2026-01-01"));
+    let decisions = listed(&|request| request.kind = Some("decision".to_owned()));
+    assert_eq!((decisions.total, decisions.filtered), (2, 5), "{decisions:?}");
+
+    let forget = |choice: ForgetChoice| {
+        let (finality, memory) = (Finality::Undoable, memory.clone());
+        let request = ForgetRequest { memory, choice, finality, dry_run: true };
+        machine.run(|host| forget(&request, Confirmation::Given, host)).unwrap_err()
+    };
+    for id in [&found.id, &found.citation] {
+        let error = forget(ForgetChoice::Ids(vec![id.clone()]));
+        let ForgetError::ReadOnly(citation) = error else { panic!("{error:?}") };
+        assert_eq!(citation, found.citation);
+    }
+    let text = "Note 5 was corrected".to_owned();
+    let error = forget(ForgetChoice::Query { text, limit: 1 });
+    assert!(matches!(error, ForgetError::ReadOnly(_)), "{error:?}");
+    let error = forget(ForgetChoice::Ids(vec!["lancedb/nobody#L1".to_owned()]));
+    assert!(matches!(error, ForgetError::NothingToForget { .. }), "{error:?}");
+
+    outdate(&machine);
+    assert_eq!(listed(&|_| {}).unreadable, ["lancedb"]);
 }
 
 #[test]

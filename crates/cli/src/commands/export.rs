@@ -213,7 +213,7 @@ fn missing_lines(missing: &[&LeftOut]) -> Vec<String> {
             LeftOutReason::Unreadable => "cannot be read",
             LeftOutReason::TooDeep => "too many folders deep",
             LeftOutReason::Name => "its name cannot be in an archive",
-            LeftOutReason::NotUnderstood => "its memories could not be read, so none is a record",
+            LeftOutReason::NotUnderstood => "not all of its memories could be read",
             LeftOutReason::Secret => "holds a secret that cannot be replaced in it",
             other => other.as_str(),
         };

@@ -30,6 +30,9 @@ impl Explain for ForgetError {
             Self::NothingToForget { query: None, skipped: None } => self
                 .failure("nothing_to_forget")
                 .hint("find it with `anemone search`, which prints its citation"),
+            Self::ReadOnly(_) => {
+                self.failure("kept_elsewhere").hint("forget it with the agent's own tools")
+            }
             Self::NotWritable(NotWritable::KeepsNothing) => {
                 UserError::failure("keeps_nothing", "this agent keeps no memories")
             }

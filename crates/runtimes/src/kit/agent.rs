@@ -484,7 +484,7 @@ word_enum! {
         Shared = "shared",
         /// A database that is not in use, or a copy of one.
         Unused = "unused",
-        /// Its memories cannot be read, so none of them is a record. Its files may travel.
+        /// Not all of its memories can be read; those that can are records. Its files may travel.
         NotUnderstood = "not_understood",
     }
 }

@@ -445,6 +445,22 @@ impl<'a> Carrier<'a> {
         Ok(())
     }
 
+    /// Whether an entry of a folder beside the workspace holds a secret, in its name or in the bytes
+    /// that [`folder_beside`](Self::folder_beside) would carry.
+    pub(crate) fn holds_secret(folder: &Workspace, found: &FoundEntry) -> io::Result<bool> {
+        if !FoundSecret::in_name(found).is_empty() {
+            return Ok(true);
+        }
+        if !found.is_file() {
+            return Ok(false);
+        }
+        if found.size() <= WHOLE_BYTES {
+            let (loaded, _) = read_stable(&|| folder.file(&found.path))?;
+            return Ok(!secrets::scan_file(&loaded.bytes).is_empty());
+        }
+        Ok(!FileSurvey::of(folder.file(&found.path)?)?.secrets.is_empty())
+    }
+
     /// Passes a record to the sink.
     pub(crate) fn record(&mut self, mut record: Record) -> Result<(), ReadError> {
         if record.source.runtime_version.is_none() {

@@ -6,10 +6,11 @@
 //! encodings of the file format 2.0 ([`flat`]) or 2.1 and 2.2 ([`blocks`]).
 //!
 //! Only what a table of texts, numbers and vectors needs is understood; anything else is an error
-//! that names it. Every name, size and count is taken for hostile. No file is kept whole in memory:
-//! a page of each column is.
+//! that names it. Every name, size and count is taken for hostile, and what all of it may cost is in
+//! proportion to the files ([`budget`]). No file is kept whole in memory: a page of each column is.
 
 mod blocks;
+mod budget;
 mod bytes;
 mod deletions;
 mod flat;
@@ -20,10 +21,12 @@ mod protobuf;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::io;
 
+use self::budget::{Budget, ROW, TEXT};
 use self::bytes::Bytes;
-use self::manifest::{Fragment, Manifest};
+use self::manifest::{Fragment, Manifest, ManifestField};
 use self::page::{ColumnPages, DataFile};
 use crate::kit::{Workspace, stays_below};
 
@@ -46,6 +49,12 @@ pub(crate) enum LanceError {
     /// It uses something that is not understood.
     #[error("it uses {0}, which this version cannot read")]
     Unsupported(String),
+    /// Its files stand for far more than they hold.
+    #[error("its rows are out of all proportion to its {files} bytes")]
+    OutOfProportion {
+        /// Bytes of the files.
+        files: u64,
+    },
 }
 
 impl LanceError {
@@ -106,12 +115,15 @@ impl<'a> LanceTable<'a> {
         columns: &[&str],
         take: &mut dyn FnMut(StoredRow) -> Result<(), E>,
     ) -> Result<(), E> {
+        let budget = Budget::of_files(self.bytes()?);
+        let field = |name: &&str| self.manifest.fields.iter().find(|field| field.name == *name);
+        let fields: Vec<Option<&ManifestField>> = columns.iter().map(field).collect();
         let mut left = MAX_ROWS;
         for fragment in &self.manifest.fragments {
             left = left
                 .checked_sub(fragment.rows)
                 .ok_or_else(|| LanceError::unsupported(format!("more than {MAX_ROWS} rows")))?;
-            self.each_row_of(fragment, columns, take)?;
+            self.each_row_of(fragment, &fields, &budget, take)?;
         }
         Ok(())
     }
@@ -119,24 +131,29 @@ impl<'a> LanceTable<'a> {
     fn each_row_of<E: From<LanceError>>(
         &self,
         fragment: &Fragment,
-        columns: &[&str],
+        fields: &[Option<&ManifestField>],
+        budget: &Budget,
         take: &mut dyn FnMut(StoredRow) -> Result<(), E>,
     ) -> Result<(), E> {
         let deleted = match &fragment.deletions {
-            Some(file) => file.read(self.folder, &self.path, fragment.id)?,
+            Some(file) => file.read(self.folder, &self.path, fragment.id, budget)?,
             None => std::collections::BTreeSet::new(),
         };
         let mut readers = Vec::new();
-        for name in columns {
-            readers.push(self.column(fragment, name)?);
+        for field in fields {
+            let reader = field.map(|field| self.column(fragment, field, budget)).transpose()?;
+            readers.push(reader.flatten());
         }
         for row in 0..fragment.rows {
+            budget.hand_out(ROW)?;
             let mut cells = Vec::with_capacity(readers.len());
             for reader in &mut readers {
-                cells.push(match reader {
+                let cell = match reader {
                     Some((kind, pages)) => pages.next_cell(*kind)?,
                     None => Cell::Null,
-                });
+                };
+                budget.hand_out(cell.size())?;
+                cells.push(cell);
             }
             let deleted = u32::try_from(row).is_ok_and(|row| deleted.contains(&row));
             take(StoredRow { cells, deleted })?;
@@ -145,28 +162,104 @@ impl<'a> LanceTable<'a> {
     }
 
     /// Returns the pages of a column of a fragment; `None` where it has none of it.
-    fn column(
+    fn column<'b>(
         &self,
         fragment: &Fragment,
-        name: &str,
-    ) -> Result<Option<(CellKind, ColumnPages)>, LanceError> {
-        let Some(field) = self.manifest.fields.iter().find(|field| field.name == name) else {
-            return Ok(None);
-        };
+        field: &ManifestField,
+        budget: &'b Budget,
+    ) -> Result<Option<(CellKind, ColumnPages<'b>)>, LanceError> {
         let kind = CellKind::of(&field.logical_type)?;
         for file in &fragment.files {
             let Some(at) = file.fields.iter().position(|id| *id == field.id) else { continue };
             let column = file.columns.get(at).copied().unwrap_or(-1);
             let column = usize::try_from(column)
                 .map_err(|_| LanceError::unsupported("a data file of format 0.1"))?;
-            if !stays_below(file.path.as_bytes()) {
-                return Err(LanceError::Damaged("path of a data file"));
+            let path = self.data_file(&file.path)?;
+            let opened = DataFile::open(self.folder.file(path.as_bytes())?, budget)?;
+            let pages = opened.column(column)?;
+            if pages.left != fragment.rows {
+                return Err(LanceError::Damaged("number of rows"));
             }
-            let path = format!("{}/data/{}", self.path, file.path);
-            let opened = DataFile::open(self.folder.file(path.as_bytes())?)?;
-            return Ok(Some((kind, opened.column(column, fragment.rows)?)));
+            return Ok(Some((kind, pages)));
         }
         Ok(None)
+    }
+
+    /// Returns the path of a data file in the store.
+    fn data_file(&self, name: &str) -> Result<String, LanceError> {
+        if !stays_below(name.as_bytes()) {
+            return Err(LanceError::Damaged("path of a data file"));
+        }
+        Ok(format!("{}/data/{name}", self.path))
+    }
+
+    /// Returns the size of the data files, each of which counts once, however often it is named.
+    fn bytes(&self) -> Result<u64, LanceError> {
+        let files = self.manifest.fragments.iter().flat_map(|fragment| &fragment.files);
+        let names: HashSet<&str> = files.map(|file| file.path.as_str()).collect();
+        let mut bytes: u64 = 0;
+        for name in names {
+            let file = self.folder.file(self.data_file(name)?.as_bytes())?;
+            bytes = bytes.saturating_add(file.metadata()?.len());
+        }
+        Ok(bytes)
+    }
+}
+
+/// A text that a data file holds, of a row of any version of the table, which may be deleted.
+#[derive(Debug)]
+pub(crate) struct StoredText<'a> {
+    /// The path of the file in the store.
+    pub(crate) file: &'a [u8],
+    /// The name of its column.
+    pub(crate) column: &'a str,
+    /// The text; an empty one where it is null.
+    pub(crate) text: String,
+}
+
+/// Yields every text that data files hold, whatever version of the table they belong to. `files` are
+/// their paths in the store.
+pub(crate) fn each_stored_text<E: From<LanceError>>(
+    store: &Workspace,
+    files: &[&[u8]],
+    take: &mut dyn FnMut(StoredText<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let open = |path: &[u8]| store.file(path).map_err(LanceError::from);
+    let mut bytes: u64 = 0;
+    for path in files {
+        bytes = bytes.saturating_add(open(path)?.metadata().map_err(LanceError::from)?.len());
+    }
+    let budget = Budget::of_files(bytes);
+    for &file in files {
+        let fields = DataFile::open(open(file)?, &budget)?.fields()?;
+        for (column, field) in fields.iter().enumerate() {
+            let kind = CellKind::of(&field.logical_type)?;
+            if kind != CellKind::Text {
+                continue;
+            }
+            let mut pages = DataFile::open(open(file)?, &budget)?.column(column)?;
+            while pages.left > 0 {
+                let cell = pages.next_cell(kind)?;
+                budget.hand_out(TEXT + cell.size())?;
+                let text = if let Cell::Text(text) = cell { text } else { String::new() };
+                take(StoredText { file, column: &field.name, text })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Cell {
+    /// Returns how many bytes it counts for. A vector of zeros is what a program writes that has
+    /// none, and counts for nothing.
+    fn size(&self) -> u64 {
+        match self {
+            Self::Null => 0,
+            Self::Text(text) => text.len() as u64,
+            Self::Number(_) => size_of::<f64>() as u64,
+            Self::Vector(vector) if vector.iter().all(|number| *number == 0.0) => 0,
+            Self::Vector(vector) => size_of_val(vector.as_slice()) as u64,
+        }
     }
 }
 

@@ -158,6 +158,8 @@ pub struct SearchableRecord {
     pub memory_type: String,
     /// The namespace.
     pub namespace: String,
+    /// The category, in the words of its program.
+    pub category: Option<String>,
     /// From 0 to 1.
     pub confidence: Option<f64>,
     /// The session in which it was said.
@@ -189,6 +191,8 @@ struct RecordLine {
     memory_type: String,
     #[serde(default)]
     namespace: String,
+    #[serde(default)]
+    category: Option<String>,
     #[serde(default)]
     status: String,
     #[serde(default)]
@@ -245,6 +249,7 @@ impl SearchableRecord {
             id: record.id.to_string(),
             memory_type: record.memory_type.as_str().to_owned(),
             namespace: record.namespace,
+            category: record.category,
             status: record.status.as_str().to_owned(),
             confidence: record.confidence,
             source: SourceLine {
@@ -299,6 +304,7 @@ impl SearchableRecord {
             content: line.content,
             memory_type: line.memory_type,
             namespace: line.namespace,
+            category: line.category,
             confidence: line.confidence.filter(|confidence| (0.0..=1.0).contains(confidence)),
             session: line.source.session_id,
             runtime: line.source.runtime,

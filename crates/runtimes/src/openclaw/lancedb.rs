@@ -2,8 +2,10 @@
 //! all agents of an install share.
 //!
 //! A row of the table `memories` is a record. The files of the store travel as they are, under a
-//! root of their own, unless rows of other agents are in them.
+//! root of their own. They also hold rows that were deleted and older versions of the table, so they
+//! travel only where all of that was read, is the agent's and holds no secret.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use anemone_format::{
@@ -17,8 +19,9 @@ use uuid::Uuid;
 use super::config::{self, Config, DEFAULT_AGENT, agent_id};
 use super::{NAMESPACES, RUNTIME, memory::Shared, memory::of_text};
 use crate::kit::{
-    Cell, FoundAgent, LanceError, LanceTable, LeftOut, LeftOutReason, Machine, SearchedFolder,
-    StoredRow, WalkResult, WalkRules, Warning, Workspace, left_out_size, times,
+    Carrier, Cell, EntryKind, FoundAgent, FoundEntry, LanceError, LanceTable, LeftOut,
+    LeftOutReason, Machine, SearchedFolder, SecretPolicy, StoredRow, StoredText, WalkResult,
+    WalkRules, Warning, Workspace, each_stored_text, left_out_size, lossy, times,
 };
 
 /// The root of the store's files in an archive. It comes after the workspace's own, as the order of
@@ -119,6 +122,39 @@ pub(super) struct StoredMemory {
     pub(super) vector: Vec<f32>,
 }
 
+/// Why the files of a store do not travel.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FilesObstacle {
+    /// A secret of a memory that travels without it.
+    #[error("hold a secret that cannot be replaced in them")]
+    Secret,
+    /// A secret of anything else in them.
+    #[error(
+        "hold a secret that is in none of the memories, such as one of a memory that was deleted; \
+         LanceDB removes it when it compacts the table and deletes the old versions"
+    )]
+    OldSecret,
+    /// Memories of other agents.
+    #[error("hold memories of other agents, or did before these were deleted")]
+    OtherAgents,
+    /// Not all of their rows can be read.
+    #[error("cannot be searched for secrets and for memories of other agents ({0})")]
+    Unread(#[from] LanceError),
+    /// A file that is no part of a table as the plugin has it.
+    #[error("cannot be searched for secrets and for memories of other agents ({0} is unknown)")]
+    UnknownFile(String),
+}
+
+impl FilesObstacle {
+    pub(super) const fn reason(&self) -> LeftOutReason {
+        match self {
+            Self::Secret | Self::OldSecret => LeftOutReason::Secret,
+            Self::OtherAgents => LeftOutReason::Shared,
+            Self::Unread(_) | Self::UnknownFile(_) => LeftOutReason::NotUnderstood,
+        }
+    }
+}
+
 /// Why reading a store ended early.
 enum Stopped<E> {
     Table(LanceError),
@@ -208,21 +244,16 @@ impl LanceStore {
         tally: &mut StoreTally,
         take: &mut dyn FnMut(StoredMemory) -> Result<(), E>,
     ) -> Result<(), Stopped<E>> {
-        let mut columns = vec!["id", "text", "importance", "category", "createdAt", "agentId"];
+        let mut columns = vec!["id", "text", "importance", "category", "createdAt", AGENT];
         columns.extend(with_vectors.then_some("vector"));
         let Some(table) = LanceTable::open(&self.folder, TABLE)? else { return Ok(()) };
         table.each_row(&columns, &mut |row: StoredRow| {
             let is_deleted = row.deleted;
             let memory = StoredMemory::of(row);
-            // The plugin creates its table with one row, and deletes that.
             if memory.agent_id.as_deref().unwrap_or(&memory.id) == SENTINEL {
                 return Ok(());
             }
-            let is_ours = match &memory.agent_id {
-                Some(id) => agent_id(id) == self.alias,
-                None => self.is_default,
-            };
-            if !is_ours {
+            if !self.owns_row(memory.agent_id.as_deref()) {
                 tally.others += 1;
             } else if !is_deleted {
                 tally.memories += 1;
@@ -230,6 +261,67 @@ impl LanceStore {
             }
             Ok(())
         })
+    }
+
+    /// Whether a row of an agent is this agent's; the default agent has the rows without one.
+    fn owns_row(&self, agent: Option<&str>) -> bool {
+        agent.map_or(self.is_default, |id| agent_id(id) == self.alias)
+    }
+
+    /// Checks whether the files of the table may travel as they are: `found` are all of them.
+    pub(super) fn check_files(
+        &self,
+        found: &[FoundEntry],
+        secrets: SecretPolicy,
+    ) -> Result<(), FilesObstacle> {
+        match self.search_files(found, secrets) {
+            // The user lets secrets travel, and there are no other agents.
+            Err(FilesObstacle::Unread(_) | FilesObstacle::UnknownFile(_))
+                if secrets == SecretPolicy::Allow && !self.is_shared =>
+            {
+                Ok(())
+            }
+            searched => searched,
+        }
+    }
+
+    fn search_files(
+        &self,
+        found: &[FoundEntry],
+        secrets: SecretPolicy,
+    ) -> Result<(), FilesObstacle> {
+        let is_searched = secrets != SecretPolicy::Allow;
+        let files = found.iter().filter(|found| !matches!(found.kind, EntryKind::Folder));
+        if let Some(unknown) = files.clone().find(|found| !is_known_file(found)) {
+            return Err(FilesObstacle::UnknownFile(lossy(&unknown.path)));
+        }
+        for found in found.iter().filter(|_| is_searched) {
+            if Carrier::holds_secret(&self.folder, found).map_err(LanceError::Read)? {
+                return Err(FilesObstacle::OldSecret);
+            }
+        }
+        let paths = files.map(|found| found.path.as_slice());
+        let data: Vec<&[u8]> = paths.filter(|path| path.starts_with(DATA.as_bytes())).collect();
+        let mut with_agents = HashSet::new();
+        each_stored_text(&self.folder, &data, &mut |StoredText { file, column, text }| {
+            if column == AGENT {
+                if !with_agents.contains(file) {
+                    with_agents.insert(file.to_owned());
+                }
+                let agent = Some(text.as_str()).filter(|id| !id.is_empty());
+                if agent != Some(SENTINEL) && !self.owns_row(agent) {
+                    return Err(FilesObstacle::OtherAgents);
+                }
+            }
+            if is_searched && !anemone_secrets::scan(text.as_bytes()).is_empty() {
+                return Err(FilesObstacle::OldSecret);
+            }
+            Ok(())
+        })?;
+        if with_agents.len() < data.len() && !self.owns_row(None) {
+            return Err(FilesObstacle::OtherAgents);
+        }
+        Ok(())
     }
 
     /// Makes a record of a memory.
@@ -290,7 +382,11 @@ impl LanceStore {
     }
 }
 
-/// The row that the plugin creates its table with.
+/// The column that says whose a row is; older versions of the plugin have none.
+const AGENT: &str = "agentId";
+/// The folder of the table's data files.
+const DATA: &str = "memories.lance/data/";
+/// The row that the plugin creates its table with, and deletes.
 const SENTINEL: &str = "__schema__";
 
 impl StoredMemory {
@@ -308,6 +404,30 @@ impl StoredMemory {
             agent_id: text(next()).filter(|id| !id.is_empty()),
             vector: if let Cell::Vector(vector) = next() { vector } else { Vec::new() },
         }
+    }
+
+    /// Replaces the secrets in its texts: `search` returns a text without them where it has one.
+    /// Returns whether there was one.
+    pub(super) fn redact(&mut self, search: &mut dyn FnMut(&str) -> Option<String>) -> bool {
+        let text = search(&self.text);
+        let category = self.category.as_deref().and_then(&mut *search);
+        let beside = [Some(self.id.as_str()), self.agent_id.as_deref()];
+        let beside = beside.map(|text| text.and_then(&mut *search));
+        let found = text.is_some() || category.is_some() || beside.iter().any(Option::is_some);
+        if found {
+            self.text = text.unwrap_or_else(|| std::mem::take(&mut self.text));
+            self.category = category.or_else(|| self.category.take());
+            // A vector reveals something about the text it was made from.
+            self.vector.clear();
+            let [id, agent] = beside;
+            if id.is_some() {
+                self.id.clear();
+            }
+            if agent.is_some() {
+                self.agent_id = None;
+            }
+        }
+        found
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a float out of range saturates")]
@@ -350,13 +470,21 @@ impl<'a> RawMemory<'a> {
     }
 }
 
-/// Removes everything from a record that may hold a secret of its row; `text` replaces the content.
-pub(super) fn strip(record: &mut Record, text: String) {
-    record.content = text;
-    record.category = None;
-    record.tags.truncate(1);
-    record.embeddings.clear();
-    record.raw_source_format = None;
+/// Whether a file of the table is of a kind that is read, or that holds no rows. An index would hold
+/// words of them.
+fn is_known_file(found: &FoundEntry) -> bool {
+    const KINDS: [(&str, &[&str]); 4] = [
+        ("data", &["lance"]),
+        ("_deletions", &["arrow", "bin"]),
+        ("_transactions", &["txn"]),
+        ("_versions", &["manifest", "json"]),
+    ];
+    let path = lossy(&found.path);
+    let name = path.strip_prefix(TABLE).and_then(|path| path.strip_prefix('/'));
+    let Some((folder, name)) = name.and_then(|name| name.split_once('/')) else { return false };
+    let end = name.rsplit_once('.').map_or("", |(_, end)| end);
+    let is_of = |(known, ends): &(&str, &[&str])| *known == folder && ends.contains(&end);
+    found.is_file() && !name.contains('/') && KINDS.iter().any(is_of)
 }
 
 /// Returns an address without what may be a password in it.

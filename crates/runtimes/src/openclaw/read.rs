@@ -10,7 +10,7 @@ use anemone_format::{
 use serde::Serialize;
 
 use super::index::{ChunkStream, IndexCounts, app_version};
-use super::lancedb::{self, LanceStore};
+use super::lancedb::{self, FilesObstacle, LanceStore};
 use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::memory::{self, MemoryFile, Shared};
 use super::{NAMESPACES, OpenClaw, RUNTIME, check, credentials, facts, qmd, searchable, sessions};
@@ -145,7 +145,7 @@ impl OpenAgent for WorkspaceWalk {
         };
         reader.files()?;
         if let Some(store) = &facts.store {
-            reader.store(store, options.embeddings)?;
+            reader.store(store, options)?;
         }
         let mut credentials = facts.credentials;
         if let (Some(credentials), Some(identity)) = (&mut credentials, &identity) {
@@ -486,14 +486,15 @@ impl<'a> AgentReader<'a> {
     }
 
     /// Memories of a store beside the workspace: each is a record, and the files of the store travel
-    /// as they are, unless they hold a secret that is to be replaced, or memories of other agents.
-    fn store(&mut self, store: &'a LanceStore, with_vectors: bool) -> Result<(), ReadError> {
+    /// as they are, unless something in them must not.
+    fn store(&mut self, store: &'a LanceStore, options: &ReadOptions<'_>) -> Result<(), ReadError> {
         let path = store.path.display().to_string();
         let (mut row, mut is_hidden, mut empty) = (0, false, 0_u64);
         let mut ids = HashSet::new();
         let (carrier, shared) = (&mut self.carrier, &self.shared);
-        let (tally, error) = store.each_memory(with_vectors, &mut |memory| {
+        let (tally, error) = store.each_memory(options.embeddings, &mut |mut memory| {
             row += 1;
+            is_hidden |= memory.redact(&mut |text| carrier.search_text(&path, row, text));
             let mut record = store.record(&memory, shared);
             // A record needs a text and an id of its own, and a store may have neither.
             if record.content.trim().is_empty() {
@@ -504,10 +505,6 @@ impl<'a> AgentReader<'a> {
                 record.id = NAMESPACES.record(&format!("{path}:{row}"), &memory.text);
                 ids.insert(record.id);
             }
-            if let Some(text) = carrier.search_text(&path, row, &memory.text) {
-                is_hidden = true;
-                lancedb::strip(&mut record, text);
-            }
             carrier.record(record)
         })?;
         let outcome = &mut carrier.outcome;
@@ -515,43 +512,44 @@ impl<'a> AgentReader<'a> {
             let message = format!("{empty} of its memories have no text, and are no records");
             outcome.warn("lancedb_empty", path.as_bytes(), message);
         }
-        let is_unknown = error.is_some();
-        if let Some(error) = error {
-            let read = tally.memories;
+        let memories = tally.memories;
+        if let Some(error) = &error {
             let message = format!(
-                "holds memories that cannot be read: {error}; {read} of them are in the archive"
+                "holds memories that cannot be read: {error}; {memories} of them are in the archive"
             );
             outcome.warn("lancedb_unreadable", path.as_bytes(), message);
-            outcome.left_out.push(store.left_out(LeftOutReason::NotUnderstood));
         }
-        // Nobody can tell whose the memories are that cannot be read.
-        if is_hidden || tally.others > 0 || (is_unknown && store.is_shared) {
-            let (reason, message) = if is_hidden {
-                let message = "holds a secret that cannot be replaced in it; its memories travel, \
-                               and its files do not";
-                (LeftOutReason::Secret, message)
-            } else {
-                let message = "holds memories of other agents too; this agent's travel, and the \
-                               files of the store do not";
-                (LeftOutReason::Shared, message)
-            };
-            outcome.warn("lancedb_files", path.as_bytes(), message);
-            outcome.left_out.push(store.left_out(reason));
-            return Ok(());
-        }
-        match store.walk() {
-            Ok(walked) => {
-                outcome.warnings.extend(walked.warnings);
-                outcome.left_out.extend(walked.left_out);
-                carrier.folder_beside(&store.folder, Root::Raw(lancedb::ROOT), &walked.found)
-            }
+        let walked = match store.walk() {
+            Ok(walked) => walked,
             Err(error) => {
                 let message = format!("cannot be read, and its files do not travel: {error}");
                 outcome.warn("unreadable", path.as_bytes(), message);
                 outcome.left_out.push(store.left_out(LeftOutReason::Unreadable));
-                Ok(())
+                return Ok(());
             }
+        };
+        let checked = if is_hidden {
+            Err(FilesObstacle::Secret)
+        } else if tally.others > 0 {
+            Err(FilesObstacle::OtherAgents)
+        } else {
+            store.check_files(&walked.found, options.secrets)
+        };
+        if let Err(obstacle) = checked {
+            let message = format!(
+                "its files do not travel, because they {obstacle}. The {memories} memories that this \
+                 agent has in it travel as records, and an import writes them to a file"
+            );
+            outcome.warn("lancedb_files", path.as_bytes(), message);
+            outcome.left_out.push(store.left_out(obstacle.reason()));
+            return Ok(());
         }
+        if error.is_some() {
+            outcome.left_out.push(store.left_out(LeftOutReason::NotUnderstood));
+        }
+        outcome.warnings.extend(walked.warnings);
+        outcome.left_out.extend(walked.left_out);
+        carrier.folder_beside(&store.folder, Root::Raw(lancedb::ROOT), &walked.found)
     }
 
     fn sessions(

@@ -1,13 +1,12 @@
 //! The encodings of data files 2.1 and 2.2: small values in blocks, large ones one after the other.
 
 use super::LanceError;
+use super::budget::Decoding;
 use super::bytes::{Bytes, index, part, size};
 use super::packed::{decompress, fsst, unpack};
 use super::page::{Data, Values, fixed, look_up, width_of};
 use super::protobuf::Message;
 
-/// How deep encodings may be nested; what is written has four levels.
-const MAX_DEPTH: usize = 16;
 /// What a layer says of which no value is null.
 const ALL_VALID: u64 = 1;
 /// Parts of a block begin at multiples of this.
@@ -18,12 +17,13 @@ pub(super) fn decode(
     layout: &Message<'_>,
     buffers: &[Vec<u8>],
     rows: usize,
+    decoding: Decoding<'_>,
 ) -> Result<Values, LanceError> {
     let (kind, layout) = layout.choice()?;
     match kind {
-        1 => blocks(&layout, buffers, rows),
+        1 => blocks(&layout, buffers, rows, decoding),
         2 => constant(&layout, buffers),
-        3 => zipped(&layout, buffers, rows),
+        3 => zipped(&layout, buffers, rows, decoding),
         _ => Err(LanceError::unsupported(format!("layout {kind} of files 2.1"))),
     }
 }
@@ -62,7 +62,12 @@ fn constant(layout: &Message<'_>, buffers: &[Vec<u8>]) -> Result<Values, LanceEr
 }
 
 /// Small values: a list of blocks, which have a few thousand bytes each.
-fn blocks(layout: &Message<'_>, buffers: &[Vec<u8>], rows: usize) -> Result<Values, LanceError> {
+fn blocks(
+    layout: &Message<'_>,
+    buffers: &[Vec<u8>],
+    rows: usize,
+    decoding: Decoding<'_>,
+) -> Result<Values, LanceError> {
     check_layers(layout, 6)?;
     if layout.message(1)?.is_some() || layout.message(2)?.is_some() {
         return Err(LanceError::unsupported("values that may be null"));
@@ -76,6 +81,7 @@ fn blocks(layout: &Message<'_>, buffers: &[Vec<u8>], rows: usize) -> Result<Valu
     let mut joined = JoinedValues::default();
     let mut left = rows;
     while !descriptions.0.is_empty() {
+        decoding.work(decoding.description)?;
         let description = descriptions.number(width)?;
         let chunk = chunks.take((index(description >> 4)? + 1) * ALIGNMENT)?;
         // The last block has what is left.
@@ -97,7 +103,7 @@ fn blocks(layout: &Message<'_>, buffers: &[Vec<u8>], rows: usize) -> Result<Valu
             pieces.push(part(chunk, at as u64, length as u64)?);
             at += length;
         }
-        joined.add(values(&compression, &pieces, count, 0)?)?;
+        joined.add(values(&compression, &pieces, count, decoding)?)?;
     }
     if left > 0 {
         return Err(LanceError::Damaged("number of rows"));
@@ -106,8 +112,8 @@ fn blocks(layout: &Message<'_>, buffers: &[Vec<u8>], rows: usize) -> Result<Valu
     match layout.message(4)? {
         Some(dictionary) => {
             let count = index(layout.number(5))?;
-            let items = block(&dictionary, buffer(buffers, 2)?, count, 0)?;
-            look_up(&data, &items, rows, 0)
+            let items = block(&dictionary, buffer(buffers, 2)?, count, decoding)?;
+            look_up(&data, &items, rows, 0, decoding)
         }
         None => Ok(Values { data, valid: None }),
     }
@@ -152,23 +158,21 @@ fn values(
     compression: &Message<'_>,
     parts: &[&[u8]],
     count: usize,
-    depth: usize,
+    decoding: Decoding<'_>,
 ) -> Result<Data, LanceError> {
-    if depth == MAX_DEPTH {
-        return Err(LanceError::Damaged("encoding"));
-    }
+    let decoding = decoding.inner()?;
     let (kind, encoding) = compression.choice()?;
     let first = *parts.first().ok_or(LanceError::Damaged("block"))?;
     match kind {
-        1 => fixed(first, flat_width(&encoding)?, count),
-        2 => texts(first, Bytes(first), offset_width(&encoding)?, count),
+        1 => fixed(first, flat_width(&encoding)?, count, decoding),
+        2 => texts(first, Bytes(first), offset_width(&encoding)?, count, decoding),
         5 => {
             let width = width_of(encoding.number(1))?;
-            Ok(Data::Fixed { width, bytes: unpack(first, width, count)? })
+            Ok(Data::Fixed { width, bytes: unpack(first, width, count, decoding)? })
         }
         6 => {
-            let packed = values(&child(&encoding, 2)?, parts, count, depth + 1)?;
-            fsst(packed, encoding.bytes(1).unwrap_or_default())
+            let packed = values(&child(&encoding, 2)?, parts, count, decoding)?;
+            fsst(packed, encoding.bytes(1).unwrap_or_default(), decoding)
         }
         8 => {
             let width = flat_width(&inner_flat(&child(&encoding, 1)?)?)?;
@@ -176,34 +180,35 @@ fn values(
                 return Err(LanceError::unsupported("long runs"));
             }
             let lengths = *parts.get(1).ok_or(LanceError::Damaged("block"))?;
-            let mut bytes = Vec::with_capacity(size(count, width)?);
+            let mut bytes = Vec::with_capacity(decoding.size(count, width)?);
             for (run, length) in first.chunks_exact(width).zip(lengths) {
                 let left = count - bytes.len() / width;
                 (0..left.min(usize::from(*length))).for_each(|_| bytes.extend(run));
             }
-            fixed(&bytes, width, count)
+            fixed(&bytes, width, count, decoding)
         }
         9 => {
-            let inner = values(&child(&encoding, 1)?, parts, count, depth + 1)?;
+            let inner = values(&child(&encoding, 1)?, parts, count, decoding)?;
             let Data::Fixed { width, bytes } = inner else {
                 return Err(LanceError::unsupported("a split of texts"));
             };
+            decoding.size(bytes.len(), 1)?;
             // The first byte of every value, then the second of every value, and so on.
             let at = |place: usize| bytes[place % width * count + place / width];
             Ok(Data::Fixed { width, bytes: (0..bytes.len()).map(at).collect() })
         }
         10 => {
-            let first = decompress(&child(&encoding, 1)?, first)?;
+            let first = decompress(&child(&encoding, 1)?, first, decoding)?;
             let mut parts = parts.to_vec();
             parts[0] = &first;
-            values(&child(&encoding, 3)?, &parts, count, depth + 1)
+            values(&child(&encoding, 3)?, &parts, count, decoding)
         }
         11 => {
             let items = index(encoding.number(1))?;
             if encoding.number(3) != 0 {
                 return Err(LanceError::unsupported("vectors with nulls"));
             }
-            let inner = values(&child(&encoding, 2)?, parts, size(count, items)?, depth + 1)?;
+            let inner = values(&child(&encoding, 2)?, parts, size(count, items)?, decoding)?;
             match inner {
                 Data::Fixed { width, bytes } => {
                     Ok(Data::Fixed { width: size(width, items)?, bytes })
@@ -220,14 +225,12 @@ fn block(
     compression: &Message<'_>,
     bytes: &[u8],
     count: usize,
-    depth: usize,
+    decoding: Decoding<'_>,
 ) -> Result<Data, LanceError> {
-    if depth == MAX_DEPTH {
-        return Err(LanceError::Damaged("encoding"));
-    }
+    let decoding = decoding.inner()?;
     let (kind, encoding) = compression.choice()?;
     match kind {
-        1 => fixed(bytes, flat_width(&encoding)?, count),
+        1 => fixed(bytes, flat_width(&encoding)?, count, decoding),
         2 => {
             let width = offset_width(&encoding)?;
             // The bits of an offset, and where the texts start; then the offsets.
@@ -237,22 +240,27 @@ fn block(
                 return Err(LanceError::unsupported("a dictionary of an early version"));
             }
             let text = part(bytes, start, (bytes.len() as u64).saturating_sub(start))?;
-            texts(text, input, width, count)
+            texts(text, input, width, count, decoding)
         }
         6 => {
-            let packed = block(&child(&encoding, 2)?, bytes, count, depth + 1)?;
-            fsst(packed, encoding.bytes(1).unwrap_or_default())
+            let packed = block(&child(&encoding, 2)?, bytes, count, decoding)?;
+            fsst(packed, encoding.bytes(1).unwrap_or_default(), decoding)
         }
         10 => {
-            let bytes = decompress(&child(&encoding, 1)?, bytes)?;
-            block(&child(&encoding, 3)?, &bytes, count, depth + 1)
+            let bytes = decompress(&child(&encoding, 1)?, bytes, decoding)?;
+            block(&child(&encoding, 3)?, &bytes, count, decoding)
         }
         _ => Err(LanceError::unsupported(format!("dictionaries in compression {kind}"))),
     }
 }
 
 /// Large values: each follows the one before, a text after its length.
-fn zipped(layout: &Message<'_>, buffers: &[Vec<u8>], rows: usize) -> Result<Values, LanceError> {
+fn zipped(
+    layout: &Message<'_>,
+    buffers: &[Vec<u8>],
+    rows: usize,
+    decoding: Decoding<'_>,
+) -> Result<Values, LanceError> {
     check_layers(layout, 8)?;
     if layout.number(1) != 0 || layout.number(2) != 0 {
         return Err(LanceError::unsupported("values that may be null"));
@@ -260,7 +268,7 @@ fn zipped(layout: &Message<'_>, buffers: &[Vec<u8>], rows: usize) -> Result<Valu
     let (bytes, compression) = (buffer(buffers, 0)?, child(layout, 7)?);
     let offset_bits = layout.number(4);
     let data = if offset_bits == 0 {
-        values(&compression, &[bytes], rows, 0)?
+        values(&compression, &[bytes], rows, decoding)?
     } else {
         let (width, mut input) = (width_of(offset_bits)?, Bytes(bytes));
         let mut packed = Vec::new();
@@ -268,7 +276,7 @@ fn zipped(layout: &Message<'_>, buffers: &[Vec<u8>], rows: usize) -> Result<Valu
             let length = index(input.number(width)?)?;
             packed.push(input.take(length)?.to_vec());
         }
-        one_by_one(&compression, packed, 0)?
+        one_by_one(&compression, packed, decoding)?
     };
     Ok(Values { data, valid: None })
 }
@@ -277,25 +285,25 @@ fn zipped(layout: &Message<'_>, buffers: &[Vec<u8>], rows: usize) -> Result<Valu
 fn one_by_one(
     compression: &Message<'_>,
     packed: Vec<Vec<u8>>,
-    depth: usize,
+    decoding: Decoding<'_>,
 ) -> Result<Data, LanceError> {
+    let decoding = decoding.inner()?;
     let (kind, encoding) = compression.choice()?;
     match kind {
-        _ if depth == MAX_DEPTH => Err(LanceError::Damaged("encoding")),
         2 => Ok(Data::Variable(packed)),
         6 => {
-            let packed = one_by_one(&child(&encoding, 2)?, packed, depth + 1)?;
-            fsst(packed, encoding.bytes(1).unwrap_or_default())
+            let packed = one_by_one(&child(&encoding, 2)?, packed, decoding)?;
+            fsst(packed, encoding.bytes(1).unwrap_or_default(), decoding)
         }
         10 => {
             let (scheme, mut total) = (child(&encoding, 1)?, 0);
             let mut unpacked = Vec::with_capacity(packed.len());
             for value in packed {
-                let value = decompress(&scheme, &value)?;
-                total = size(total + value.len(), 1)?;
+                let value = decompress(&scheme, &value, decoding)?;
+                decoding.add(&mut total, value.len())?;
                 unpacked.push(value);
             }
-            one_by_one(&child(&encoding, 3)?, unpacked, depth + 1)
+            one_by_one(&child(&encoding, 3)?, unpacked, decoding)
         }
         _ => Err(LanceError::unsupported(format!("texts in compression {kind}"))),
     }
@@ -307,13 +315,17 @@ fn texts(
     mut offsets: Bytes<'_>,
     width: usize,
     count: usize,
+    decoding: Decoding<'_>,
 ) -> Result<Data, LanceError> {
+    let mut total = 0;
     let mut start = offsets.number(width)?;
     let mut values = Vec::new();
     for _ in 0..count {
         let end = offsets.number(width)?;
         let length = end.checked_sub(start).ok_or(LanceError::Damaged("offset"))?;
-        values.push(part(bytes, start, length)?.to_vec());
+        let text = part(bytes, start, length)?;
+        decoding.add(&mut total, text.len())?;
+        values.push(text.to_vec());
         start = end;
     }
     Ok(Data::Variable(values))

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
+use super::budget::{Budget, Decoding};
 use super::bytes::{Bytes, index, part};
 use super::packed::zstd;
 use super::protobuf::Message;
@@ -38,13 +39,17 @@ impl DeletionFile {
         store: &Workspace,
         table: &str,
         fragment: u64,
+        budget: &Budget,
     ) -> Result<BTreeSet<u32>, LanceError> {
         let Self { is_bitmap, read_version, id, count } = *self;
         let end = if is_bitmap { "bin" } else { "arrow" };
         let path = format!("{table}/_deletions/{fragment}-{read_version}-{id}.{end}");
         let mut bytes = Vec::new();
         store.file(path.as_bytes())?.take(MAX_DESCRIPTION + 1).read_to_end(&mut bytes)?;
-        let rows = if is_bitmap { bitmap(&bytes)? } else { arrow(&bytes)? };
+        let decoding = Decoding::new(budget, 0);
+        decoding.work(bytes.len() as u64)?;
+        let rows = if is_bitmap { bitmap(&bytes)? } else { arrow(&bytes, decoding)? };
+        decoding.work(rows.len() as u64 * ROW)?;
         // Early versions noted no number.
         if bytes.len() as u64 > MAX_DESCRIPTION || (count > 0 && rows.len() as u64 != count) {
             return Err(LanceError::Damaged("list of deleted rows"));
@@ -52,6 +57,9 @@ impl DeletionFile {
         Ok(rows)
     }
 }
+
+/// What a deleted row counts for, as work: a bitmap has many of them in a few bytes.
+const ROW: u64 = 32;
 
 /// A table of a FlatBuffer.
 #[derive(Clone, Copy)]
@@ -89,7 +97,7 @@ impl<'a> FlatTable<'a> {
 }
 
 /// Reads the numbers of an Arrow file with one column.
-fn arrow(bytes: &[u8]) -> Result<BTreeSet<u32>, LanceError> {
+fn arrow(bytes: &[u8], decoding: Decoding<'_>) -> Result<BTreeSet<u32>, LanceError> {
     let damaged = || LanceError::Damaged("list of deleted rows");
     if !bytes.starts_with(b"ARROW1") {
         return Err(damaged());
@@ -109,13 +117,18 @@ fn arrow(bytes: &[u8]) -> Result<BTreeSet<u32>, LanceError> {
         // A mark and the length come before the description.
         let message = part(bytes, start, described)?.get(8..).ok_or_else(damaged)?;
         let body_at = start.checked_add(described).ok_or_else(damaged)?;
-        batch(message, part(bytes, body_at, body)?, &mut rows)?;
+        batch(message, part(bytes, body_at, body)?, &mut rows, decoding)?;
     }
     Ok(rows)
 }
 
 /// Reads the numbers of one message.
-fn batch(message: &[u8], body: &[u8], rows: &mut BTreeSet<u32>) -> Result<(), LanceError> {
+fn batch(
+    message: &[u8],
+    body: &[u8],
+    rows: &mut BTreeSet<u32>,
+    decoding: Decoding<'_>,
+) -> Result<(), LanceError> {
     let damaged = || LanceError::Damaged("list of deleted rows");
     let header = FlatTable::at(message, 0)?.field(2)?.ok_or_else(damaged)?;
     let batch = FlatTable::at(message, header)?;
@@ -137,7 +150,7 @@ fn batch(message: &[u8], body: &[u8], rows: &mut BTreeSet<u32>) -> Result<(), La
             if stored.u64()? == u64::MAX {
                 stored.0.to_vec()
             } else if codec == 1 {
-                zstd(stored.0)?
+                zstd(stored.0, decoding)?
             } else {
                 return Err(LanceError::unsupported("a list of deleted rows in LZ4"));
             }
@@ -146,6 +159,8 @@ fn batch(message: &[u8], body: &[u8], rows: &mut BTreeSet<u32>) -> Result<(), La
     if length > MAX_ROWS {
         return Err(damaged());
     }
+    // The same part may be named again and again.
+    decoding.work(length * ROW)?;
     let mut numbers = Bytes(part(&unpacked, 0, length * 4)?);
     while !numbers.0.is_empty() {
         rows.insert(numbers.u32()?);

@@ -1,35 +1,31 @@
 //! The encodings of data files 2.0: a tree whose leaves are buffers of the page.
 
 use super::LanceError;
+use super::budget::Decoding;
 use super::bytes::{Bytes, part, size};
 use super::packed::fsst;
 use super::page::{Data, Values, fixed, look_up, width_of};
 use super::protobuf::Message;
-
-/// How deep encodings may be nested; what is written has five levels.
-const MAX_DEPTH: usize = 16;
 
 /// Reads the values of a page.
 pub(super) fn decode(
     encoding: &Message<'_>,
     buffers: &[Vec<u8>],
     rows: usize,
+    decoding: Decoding<'_>,
 ) -> Result<Values, LanceError> {
-    FlatReader { buffers, depth: 0 }.array(encoding, rows)
+    FlatReader { buffers, decoding }.array(encoding, rows)
 }
 
 #[derive(Clone, Copy)]
 struct FlatReader<'a> {
     buffers: &'a [Vec<u8>],
-    depth: usize,
+    decoding: Decoding<'a>,
 }
 
 impl FlatReader<'_> {
     fn array(self, encoding: &Message<'_>, rows: usize) -> Result<Values, LanceError> {
-        if self.depth == MAX_DEPTH {
-            return Err(LanceError::Damaged("encoding"));
-        }
-        let inner = Self { depth: self.depth + 1, ..self };
+        let inner = Self { decoding: self.decoding.inner()?, ..self };
         let (kind, encoding) = encoding.choice()?;
         let all = |data| Values { data, valid: None };
         Ok(match kind {
@@ -42,11 +38,12 @@ impl FlatReader<'_> {
                 let indices = inner.array(&child(&encoding, 1)?, rows)?;
                 let items = inner.array(&child(&encoding, 2)?, count)?;
                 // Index 0 is null.
-                look_up(&indices.data, &items.data, rows, 1)?
+                look_up(&indices.data, &items.data, rows, 1, self.decoding)?
             }
             8 => {
                 let mut values = inner.array(&child(&encoding, 1)?, rows)?;
-                values.data = fsst(values.data, encoding.bytes(2).unwrap_or_default())?;
+                let symbols = encoding.bytes(2).unwrap_or_default();
+                values.data = fsst(values.data, symbols, self.decoding)?;
                 values
             }
             _ => return Err(LanceError::unsupported(format!("encoding {kind} of files 2.0"))),
@@ -68,7 +65,7 @@ impl FlatReader<'_> {
 
     fn flat(self, flat: &Message<'_>, rows: usize) -> Result<Data, LanceError> {
         let (bytes, bits) = self.buffer(flat)?;
-        fixed(bytes, width_of(bits)?, rows)
+        fixed(bytes, width_of(bits)?, rows, self.decoding)
     }
 
     fn nullable(self, encoding: &Message<'_>, rows: usize) -> Result<Values, LanceError> {
@@ -82,6 +79,7 @@ impl FlatReader<'_> {
                     return Err(LanceError::unsupported("packed nulls"));
                 }
                 let bits = part(bytes, 0, rows.div_ceil(8) as u64)?;
+                self.decoding.size(rows, 1)?;
                 let valid = (0..rows).map(|row| bits[row / 8] >> (row % 8) & 1 == 1).collect();
                 let values = self.array(&child(&encoding, 2)?, rows)?;
                 Ok(Values { data: values.data, valid: Some(valid) })
@@ -118,12 +116,15 @@ impl FlatReader<'_> {
         let null = binary.number(3);
         let (mut ends, mut start) = (Bytes(&ends), 0);
         let (mut values, mut valid) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+        let mut total = 0;
         for _ in 0..rows {
             let end = ends.u64()?;
             let is_null = null > 0 && end >= null;
             let end = if is_null { end - null } else { end };
             let length = end.checked_sub(start).ok_or(LanceError::Damaged("offset"))?;
-            values.push(part(bytes, start, length)?.to_vec());
+            let text = part(bytes, start, length)?;
+            self.decoding.add(&mut total, text.len())?;
+            values.push(text.to_vec());
             valid.push(!is_null);
             start = end;
         }

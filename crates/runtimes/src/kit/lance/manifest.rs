@@ -29,6 +29,8 @@ pub(super) struct ManifestField {
     pub(super) id: i32,
     pub(super) name: String,
     pub(super) logical_type: String,
+    /// Whether it is no part of another column.
+    pub(super) is_whole: bool,
 }
 
 /// A set of rows.
@@ -82,10 +84,10 @@ impl Manifest {
         if flags & !KNOWN_FLAGS != 0 {
             return Err(LanceError::unsupported(format!("features {flags:#b} of the format")));
         }
-        let fields = message.all(1).filter_map(|field| ManifestField::parse(field).transpose());
+        let fields = message.all(1).map(ManifestField::parse).collect::<Result<Vec<_>, _>>()?;
         let fragments = message.all(2).map(Fragment::parse);
         Ok(Self {
-            fields: fields.collect::<Result<_, _>>()?,
+            fields: fields.into_iter().filter(|field| field.is_whole).collect(),
             fragments: fragments.collect::<Result<_, _>>()?,
         })
     }
@@ -103,14 +105,14 @@ fn version_of(name: &str) -> Option<u64> {
 }
 
 impl ManifestField {
-    /// Reads a column; `None` for one that is a part of another.
-    fn parse(bytes: &[u8]) -> Result<Option<Self>, LanceError> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, LanceError> {
         let message = Message::parse(bytes)?;
-        if message.signed(4) != -1 {
-            return Ok(None);
-        }
-        let (name, logical_type) = (message.text(2)?.to_owned(), message.text(5)?.to_owned());
-        Ok(Some(Self { id: message.signed(3), name, logical_type }))
+        Ok(Self {
+            id: message.signed(3),
+            name: message.text(2)?.to_owned(),
+            logical_type: message.text(5)?.to_owned(),
+            is_whole: message.signed(4) == -1,
+        })
     }
 }
 

@@ -4,7 +4,8 @@ use std::io::Read as _;
 
 use ruzstd::decoding::StreamingDecoder;
 
-use super::bytes::{Bytes, size};
+use super::budget::{Decoding, STEP};
+use super::bytes::Bytes;
 use super::page::Data;
 use super::protobuf::Message;
 use super::{LanceError, MAX_BYTES};
@@ -19,32 +20,38 @@ const MAX_WINDOW_BYTES: u64 = 32 << 20;
 const ESCAPE: u8 = 255;
 
 /// Decompresses a buffer by what its encoding says.
-pub(super) fn decompress(compression: &Message<'_>, bytes: &[u8]) -> Result<Vec<u8>, LanceError> {
+pub(super) fn decompress(
+    compression: &Message<'_>,
+    bytes: &[u8],
+    decoding: Decoding<'_>,
+) -> Result<Vec<u8>, LanceError> {
     match compression.number(1) {
-        1 => lz4(bytes),
+        1 => lz4(bytes, decoding),
         // The length, then the stream; early versions wrote no length.
-        2 if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => zstd(bytes),
-        2 => zstd(bytes.get(8..).unwrap_or_default()),
+        2 if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => zstd(bytes, decoding),
+        2 => zstd(bytes.get(8..).unwrap_or_default(), decoding),
         scheme => Err(LanceError::unsupported(format!("compression scheme {scheme}"))),
     }
 }
 
 /// Decompresses a stream of Zstandard.
-pub(super) fn zstd(bytes: &[u8]) -> Result<Vec<u8>, LanceError> {
+pub(super) fn zstd(bytes: &[u8], decoding: Decoding<'_>) -> Result<Vec<u8>, LanceError> {
     let damaged = |_| LanceError::Damaged("compressed part");
+    // Even an empty stream gets a window.
+    decoding.work(STEP)?;
     let stream = StreamingDecoder::new_with_max_window_size(bytes, MAX_WINDOW_BYTES);
     let mut unpacked = Vec::new();
     let stream = stream.map_err(|_| LanceError::Damaged("compressed part"))?;
     stream.take(MAX_BYTES + 1).read_to_end(&mut unpacked).map_err(damaged)?;
-    size(unpacked.len(), 1)?;
+    decoding.size(unpacked.len(), 1)?;
     Ok(unpacked)
 }
 
 /// Decompresses a block of LZ4 that begins with its length.
-fn lz4(bytes: &[u8]) -> Result<Vec<u8>, LanceError> {
+fn lz4(bytes: &[u8], decoding: Decoding<'_>) -> Result<Vec<u8>, LanceError> {
     let damaged = || LanceError::Damaged("compressed part");
     let mut input = Bytes(bytes);
-    let length = size(input.u32()? as usize, 1)?;
+    let length = decoding.size(input.u32()? as usize, 1)?;
     let mut unpacked = Vec::new();
     while !input.0.is_empty() {
         let token = usize::from(input.u8()?);
@@ -81,7 +88,7 @@ fn lz4_length(input: &mut Bytes<'_>, short: usize) -> Result<usize, LanceError> 
 
 /// Replaces the codes of every text by their symbols; the table is a number that says how many there
 /// are, then eight bytes for each, then the length of each.
-pub(super) fn fsst(packed: Data, table: &[u8]) -> Result<Data, LanceError> {
+pub(super) fn fsst(packed: Data, table: &[u8], decoding: Decoding<'_>) -> Result<Data, LanceError> {
     let Data::Variable(packed) = packed else {
         return Err(LanceError::unsupported("symbols that are no texts"));
     };
@@ -109,7 +116,7 @@ pub(super) fn fsst(packed: Data, table: &[u8]) -> Result<Data, LanceError> {
             let symbol = symbol.and_then(|(symbol, length)| symbol.get(..usize::from(*length)));
             text.extend(symbol.ok_or(LanceError::Damaged("table of symbols"))?);
         }
-        total = size(total + text.len(), 1)?;
+        decoding.add(&mut total, text.len())?;
         texts.push(text);
     }
     Ok(Data::Variable(texts))
@@ -117,7 +124,13 @@ pub(super) fn fsst(packed: Data, table: &[u8]) -> Result<Data, LanceError> {
 
 /// Unpacks numbers of a few bits; the first number is how many. 1024 of them are always packed, in
 /// an order that suits processors.
-pub(super) fn unpack(bytes: &[u8], width: usize, count: usize) -> Result<Vec<u8>, LanceError> {
+pub(super) fn unpack(
+    bytes: &[u8],
+    width: usize,
+    count: usize,
+    decoding: Decoding<'_>,
+) -> Result<Vec<u8>, LanceError> {
+    decoding.size(PACKED, width)?;
     let damaged = || LanceError::Damaged("packed number");
     let mut input = Bytes(bytes);
     let (bits, all) = (input.number(width)?, width as u64 * 8);

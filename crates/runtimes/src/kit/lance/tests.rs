@@ -161,3 +161,153 @@ fn what_is_not_understood_is_named() {
     let folder = Workspace::open(copy.path()).unwrap();
     assert!(LanceTable::open(&folder, "other.lance").unwrap().is_none());
 }
+
+#[test]
+fn texts_of_deleted_rows_and_older_versions_are_found_in_the_files() {
+    for (name, gone) in [("forgotten", "The token is "), ("older-version", "Work begins at nine.")]
+    {
+        let live = live(read(&store(name), &["text"]).unwrap());
+        assert!(live.iter().all(|row| !format!("{row:?}").contains(gone)), "{name}");
+        let folder = Workspace::open(&store(name)).unwrap();
+        let data = files(&store(name).join("memories.lance/data"));
+        let paths: Vec<String> = data
+            .iter()
+            .map(|path| format!("memories.lance/data/{}", path.file_name().unwrap().display()))
+            .collect();
+        let paths: Vec<&[u8]> = paths.iter().map(String::as_bytes).collect();
+        let mut columns = std::collections::BTreeSet::new();
+        let mut is_found = false;
+        each_stored_text(&folder, &paths, &mut |stored| {
+            is_found |= stored.text.contains(gone);
+            columns.insert(stored.column.to_owned());
+            Ok::<_, LanceError>(())
+        })
+        .unwrap();
+        assert!(is_found, "{name}");
+        assert!(columns.into_iter().eq(["agentId", "category", "id", "text"]), "{name}");
+    }
+}
+
+/// A number as protocol buffers have it.
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number > 0x7f {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// A number of a message.
+fn number(field: u64, value: u64) -> Vec<u8> {
+    [varint(field << 3), varint(value)].concat()
+}
+
+/// Bytes of a message.
+fn bytes(field: u64, value: &[u8]) -> Vec<u8> {
+    [varint(field << 3 | 2), varint(value.len() as u64), value.to_vec()].concat()
+}
+
+/// The layout of a page in which all rows have the same text.
+fn constant(text: &[u8]) -> Vec<u8> {
+    let constant = [bytes(5, &[1]), bytes(6, text)].concat();
+    let layout = bytes(2, &constant);
+    [bytes(1, b"/lance.encodings21.PageLayout"), bytes(2, &layout)].concat()
+}
+
+/// The layout of a page of version 2.0 whose first buffer has numbers of 64 bits.
+fn flat_numbers() -> Vec<u8> {
+    let flat = [number(1, 64), bytes(2, &[])].concat();
+    [bytes(1, b"/lance.encodings.ArrayEncoding"), bytes(2, &bytes(1, &flat))].concat()
+}
+
+/// A page: its rows, where its one buffer is, and its layout.
+fn page(rows: u64, buffer: (u64, u64), layout: &[u8]) -> Vec<u8> {
+    let (start, length) = (varint(buffer.0), varint(buffer.1));
+    let encoding = bytes(2, &bytes(1, layout));
+    [bytes(1, &start), bytes(2, &length), number(3, rows), bytes(4, &encoding)].concat()
+}
+
+/// Writes a table of one column, `text`, with one data file: these bytes, then these pages.
+fn table(rows: u64, logical_type: &str, content: &[u8], pages: &[Vec<u8>]) -> tempfile::TempDir {
+    let store = tempfile::tempdir().unwrap();
+    let column: Vec<u8> = pages.iter().flat_map(|page| bytes(2, page)).collect();
+    let columns_at = (content.len() + column.len()) as u64;
+    let place = [content.len() as u64, column.len() as u64].map(u64::to_le_bytes).concat();
+    let footer = [0, columns_at, 0].map(u64::to_le_bytes).concat();
+    let counts = [[0, 1].map(u32::to_le_bytes).concat(), [2, 1].map(u16::to_le_bytes).concat()];
+    let file = [content, &column, &place, &footer, &counts.concat(), b"LANC"].concat();
+
+    let parent = number(4, u64::MAX);
+    let field = [bytes(2, b"text"), number(3, 0), parent, bytes(5, logical_type.as_bytes())];
+    let data = [bytes(1, b"one.lance"), bytes(2, &[0]), bytes(3, &[0])].concat();
+    let fragment = [number(1, 0), bytes(2, &data), number(4, rows)].concat();
+    let manifest = [bytes(1, &field.concat()), bytes(2, &fragment)].concat();
+    let length = (manifest.len() as u32).to_le_bytes();
+    let end = [0_u64.to_le_bytes().as_slice(), &[0; 4], b"LANC"].concat();
+
+    let table = store.path().join("memories.lance");
+    for (path, bytes) in [
+        ("data/one.lance", file),
+        ("_versions/1.manifest", [&length, &manifest[..], &end].concat()),
+    ] {
+        let path = table.join(path);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, bytes).unwrap();
+    }
+    store
+}
+
+#[test]
+fn a_few_bytes_do_not_stand_for_any_number_of_rows() {
+    let nowhere = (0, 0);
+    let store = table(3, "string", b"", &[page(3, nowhere, &constant(b"tea"))]);
+    let rows = read(store.path(), &["text"]).unwrap();
+    assert_eq!(live(rows), vec![vec![Cell::Text("tea".to_owned())]; 3]);
+
+    // Rows of a long text, and rows of nothing.
+    let long = constant(&[b'x'; 60_000]);
+    for (rows, layout) in [(1_000_000, long), (9_000_000, constant(b""))] {
+        let store = table(rows, "string", b"", &[page(rows, nowhere, &layout)]);
+        let mut taken = 0;
+        let folder = Workspace::open(store.path()).unwrap();
+        let table = LanceTable::open(&folder, "memories.lance").unwrap().unwrap();
+        let error = table.each_row(&["text"], &mut |row| {
+            let StoredRow { cells, .. } = row;
+            taken += 256 + cells[0].size();
+            Ok::<_, LanceError>(())
+        });
+        assert!(matches!(error, Err(LanceError::OutOfProportion { .. })), "{error:?}");
+        assert!(taken < 80 << 20, "{taken}");
+        let error = each_stored_text(&folder, &[b"memories.lance/data/one.lance"], &mut |_| {
+            Ok::<_, LanceError>(())
+        });
+        assert!(error.is_err());
+    }
+}
+
+#[test]
+fn the_same_bytes_are_not_read_again_and_again() {
+    let content = vec![0; 1 << 20];
+    let one = page(1, (0, content.len() as u64), &constant(b"tea"));
+    let store = table(2_000, "string", &content, &vec![one; 2_000]);
+    let error = read(store.path(), &["text"]).unwrap_err();
+    assert!(matches!(error, LanceError::OutOfProportion { .. }), "{error:?}");
+}
+
+#[test]
+fn a_page_that_claims_more_than_it_has_is_damaged() {
+    let content: Vec<u8> = [1.0_f64, 2.0, 3.0].map(f64::to_le_bytes).concat();
+    let numbers = |claimed: u64, of_table: u64| {
+        let pages = [page(claimed, (0, content.len() as u64), &flat_numbers())];
+        let store = table(of_table, "double", &content, &pages);
+        read(store.path(), &["text"]).map(|rows| rows.len())
+    };
+    assert_eq!(numbers(3, 3).unwrap(), 3);
+    for (claimed, of_table) in [(4, 4), (3, 4), (3, 2), (u64::MAX, 3), (u64::MAX, u64::MAX)] {
+        let error = numbers(claimed, of_table).unwrap_err();
+        let is_named = matches!(error, LanceError::Damaged(_) | LanceError::Unsupported(_));
+        assert!(is_named, "{claimed} {of_table}: {error:?}");
+    }
+}
