@@ -1,11 +1,12 @@
 //! What a session should see of a memory: which files, in which order, how much of each.
 //!
 //! Each version of each runtime has its own rules, see [`ContextRules`]; this module follows them,
-//! with four exceptions. Private files stay out of group sessions under all rules, although one
+//! with five exceptions. Private files stay out of group sessions under all rules, although one
 //! runtime includes them. The sentences with which a runtime introduces the files are left out:
 //! they belong to the runtime. Memories, which are the curated file and the logs, are quoted in our
 //! frame, see [`crate::frame`], because text from anything that the agent read may have got into
-//! them; only the files that tell an agent who it is are not quoted. Hidden characters, see
+//! them; only the files that tell an agent who it is are not quoted. Entries of memories that others
+//! took the place of are marked. Hidden characters, see
 //! [`crate::hidden`], and stamps are left out of every file: a stamp costs a model some 40 tokens
 //! and is only a claim there.
 
@@ -13,6 +14,7 @@ mod budget;
 mod cut;
 mod digest;
 mod logs;
+mod outdated;
 mod recall_section;
 mod rules;
 mod session;
@@ -28,7 +30,9 @@ use crate::suspicion::suspicion_reason;
 pub use budget::{Budget, estimated_tokens};
 pub use cut::Cutting;
 use cut::clamped;
+use outdated::marked;
 pub use recall_section::{Citations, MemoryTool, RecallSection};
+use rules::FileRow;
 pub use rules::{ContextLimits, ContextRules, DailyNotes};
 pub use session::{SessionKind, WORKING_FILE};
 
@@ -286,7 +290,7 @@ fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     for row in rules.rows(site, asked) {
         let part = match row.kept_out {
             Some(fate) => Part::out(&row.path, fate),
-            None => file(site, asked, &row.path, row.is_optional, left),
+            None => file(site, asked, &row, left),
         };
         let part = Part { place: row.place, ..part };
         left = match part.fate {
@@ -300,18 +304,12 @@ fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
 }
 
 /// Reads a file, as much of it as there is room for.
-fn file(
-    site: &MarkdownStore,
-    asked: &ComposeRequest,
-    path: &str,
-    is_optional: bool,
-    left: usize,
-) -> Part {
-    let rules = asked.rules;
+fn file(site: &MarkdownStore, asked: &ComposeRequest, row: &FileRow, left: usize) -> Part {
+    let (rules, path) = (asked.rules, row.path.as_str());
     let name = path.rsplit('/').next().unwrap_or_default();
     let mut hidden = 0;
     let (content, total_chars, fate) = match reading::read(site, path) {
-        Ok(None) if is_optional => return Part::out(path, Fate::Absent),
+        Ok(None) if row.is_optional => return Part::out(path, Fate::Absent),
         Ok(None) => (rules.missing(site, path), 0, Fate::Missing),
         Err(why) if !rules.tells_unreadable => {
             (rules.missing(site, path), 0, Fate::Unreadable(why))
@@ -320,7 +318,13 @@ fn file(
         Ok(Some(file)) => {
             let limit = rules.limit_within(asked.limits, name).min(left);
             hidden = hidden_count(&file.text);
-            let kept = rules.cutting.cut(&readable(&file.text), name, limit);
+            let text = match row.place {
+                PartPlace::Memory | PartPlace::Notes => {
+                    marked(site, asked.session, path, file.text)
+                }
+                PartPlace::File | PartPlace::Recalled => file.text,
+            };
+            let kept = rules.cutting.cut(&readable(&text), name, limit);
             if kept.total == 0 {
                 return Part::out(path, Fate::Empty);
             }

@@ -12,13 +12,15 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anemone_embed::{Builtin, Embedder as _, Purpose};
+use anemone_format::{Origin, ProvenanceStamp};
 use anemone_index::Index;
 use jiff::Timestamp;
 
 use crate::entries::taken;
+use crate::entry::Category;
 use crate::finder::{FindError, Finder};
-use crate::page::{ParsedEntry, units};
-use crate::sameness::{Relation, comparable, relation, shared_words};
+use crate::page::{ParsedEntry, known_units, units};
+use crate::sameness::{Relation, comparable, is_unfinished, relation, shared_words};
 use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
 use crate::superseded::text_name;
 
@@ -60,9 +62,43 @@ pub struct OutdatedEntry {
     pub key: Option<String>,
     /// What the new entry calls it: its id, or a name made of its text.
     pub name: String,
+    /// Who stated it, or the most trusted who may have.
+    pub author: Origin,
+    /// The part of the memory that it is in.
+    pub category: Category,
+}
+
+impl OutdatedEntry {
+    /// Whether an entry from somewhere may take its place: one that is trusted at least as much.
+    pub(crate) fn yields_to(&self, origin: Option<Origin>) -> bool {
+        let may_overrule = |origin: Origin| matches!(origin, Origin::Owner | Origin::Agent);
+        origin.is_some_and(|origin| may_overrule(origin) && origin <= self.author)
+    }
+}
+
+/// Returns who may have stated an entry. A stamp whose content is lost may be the owner's; without a
+/// stamp it is the agent's, which writes the same files.
+fn author(stamp: Option<&ProvenanceStamp>) -> Origin {
+    stamp.map_or(Origin::Agent, |stamp| stamp.origin.unwrap_or(Origin::Owner))
 }
 
 impl ComparedEntries {
+    /// Adds an entry to those that are like it.
+    fn sort_in(&mut self, mut found: OutdatedEntry, likeness: Likeness) {
+        match likeness {
+            Likeness::Same(similarity)
+            | Likeness::Near(similarity)
+            | Likeness::Outdated(similarity) => found.entry.similarity = similarity,
+            Likeness::None => return,
+        }
+        match likeness {
+            Likeness::Same(_) => self.same.push(found.entry),
+            Likeness::Near(_) => self.near.push(found.entry),
+            Likeness::Outdated(_) => self.outdated.push(found),
+            Likeness::None => {}
+        }
+    }
+
     /// Sorts everything, each entry once, up to the limit.
     fn in_order(mut self) -> Self {
         self.outdated.sort_by(|a, b| by_similarity(&a.entry, &b.entry));
@@ -160,17 +196,18 @@ pub(crate) fn similar(
     let places = wanted
         .places(site, search, &pages)
         .unwrap_or_else(|_| pages.iter().map(|page| (page.clone(), SearchedPart::Whole)).collect());
+    let table = site.stamps();
     let mut found = ComparedEntries::default();
     for (path, place) in places {
         let Some(bytes) = site.read_bytes(&path)? else { continue };
         // A file that is not UTF-8 contains no duplicates.
         let Ok(text) = std::str::from_utf8(&bytes) else { continue };
         match place {
-            SearchedPart::Whole => wanted.compare(&path, &units(text), 0, &mut found),
+            SearchedPart::Whole => wanted.compare(&path, &known_units(text, &table), 0, &mut found),
             SearchedPart::Lines(ranges) => {
                 for (first, last) in ranges {
-                    let part = lines(text, first, last);
-                    wanted.compare(&path, &units(part), first.saturating_sub(1), &mut found);
+                    let part = known_units(lines(text, first, last), &table);
+                    wanted.compare(&path, &part, first.saturating_sub(1), &mut found);
                 }
             }
         }
@@ -326,45 +363,32 @@ impl<'a> ComparedText<'a> {
         found: &mut ComparedEntries,
     ) {
         // What was said in a conversation, or was archived, is a record of its time.
-        let is_record = matches!(PageKind::of(path), PageKind::Session(_) | PageKind::Archived);
+        let kind = PageKind::of(path);
+        let is_record = matches!(kind, PageKind::Session(_) | PageKind::Archived);
+        let category = if kind == PageKind::Curated { Category::Core } else { Category::Daily };
         for unit in units {
             let id = unit.stamp.as_ref().map(|stamp| stamp.id.to_string());
             if !self.can_be_duplicate(unit.key.as_deref(), id.as_deref(), &unit.content) {
                 continue;
             }
-            let entry = Duplicate {
-                path: path.to_owned(),
-                lines: (unit.lines.0 + offset, unit.lines.1 + offset),
-                text: unit.content.clone(),
-                id: id.clone(),
-                similarity: 0.0,
+            let entry = OutdatedEntry {
+                key: unit.key.clone().filter(|_| id.is_some()),
+                name: id.clone().unwrap_or_else(|| text_name(&unit.content)),
+                author: author(unit.stamp.as_ref()),
+                category: category.clone(),
+                entry: Duplicate {
+                    path: path.to_owned(),
+                    lines: (unit.lines.0 + offset, unit.lines.1 + offset),
+                    text: unit.content.clone(),
+                    id,
+                    similarity: 0.0,
+                },
             };
-            let key = unit.key.clone().filter(|_| id.is_some());
             let judged = match self.likeness(&unit.content) {
                 Likeness::Outdated(similarity) if is_record => Likeness::Near(similarity),
                 likeness => likeness,
             };
-            self.sort_in(entry, key, judged, found);
-        }
-    }
-
-    /// Adds an entry to those that are like it.
-    fn sort_in(
-        &self,
-        entry: Duplicate,
-        key: Option<String>,
-        likeness: Likeness,
-        found: &mut ComparedEntries,
-    ) {
-        match likeness {
-            Likeness::Same(similarity) => found.same.push(Duplicate { similarity, ..entry }),
-            Likeness::Near(similarity) => found.near.push(Duplicate { similarity, ..entry }),
-            Likeness::Outdated(similarity) => {
-                let name = entry.id.clone().unwrap_or_else(|| text_name(&entry.text));
-                let entry = Duplicate { similarity, ..entry };
-                found.outdated.push(OutdatedEntry { entry, key, name });
-            }
-            Likeness::None => {}
+            found.sort_in(entry, judged);
         }
     }
 
@@ -430,11 +454,17 @@ fn vector_of(builtin: &Builtin, text: &str) -> Vec<f32> {
     made.ok().and_then(|mut value| value.pop()).unwrap_or_default()
 }
 
-/// Leaves out `#tags`, which say what a text is about, not what it says.
+/// Leaves out the `#tags` at the end of a text, which say what it is about, not what it says. A
+/// number such as `#412` is no tag, and neither is a word in the middle of a sentence.
 pub(crate) fn without_tags(text: &str) -> String {
-    let is_tag = |word: &&str| word.len() > 1 && word.starts_with('#');
-    let words: Vec<&str> = text.split_whitespace().filter(|word| !is_tag(word)).collect();
-    words.join(" ")
+    let is_tag = |word: &&str| {
+        word.strip_prefix('#').is_some_and(|name| name.starts_with(char::is_alphabetic))
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let tags = words.iter().rev().take_while(|word| is_tag(word)).count();
+    let statement = words[..words.len() - tags].join(" ");
+    let is_statement = !statement.is_empty() && !is_unfinished(&statement);
+    if is_statement { statement } else { words.join(" ") }
 }
 
 fn words(text: &str) -> BTreeSet<String> {
@@ -481,6 +511,34 @@ mod tests {
         assert_eq!(likeness("The gateway  is UP.", "the gateway, is up #net"), same);
         assert_eq!(likeness("我喜欢茶。", "我喜欢茶"), same);
         assert_eq!(likeness("!!!", "???"), Likeness::None);
+    }
+
+    #[test]
+    fn a_number_or_a_word_of_the_sentence_is_no_tag() {
+        for (text, statement) in [
+            ("The gateway is up. #net #ops", "The gateway is up."),
+            ("The open ticket is #412", "The open ticket is #412"),
+            ("#411 is open", "#411 is open"),
+            ("The channel is #general", "The channel is #general"),
+            ("Post in #general first. #chat", "Post in #general first."),
+            ("#net", "#net"),
+        ] {
+            assert_eq!(without_tags(text), statement);
+        }
+    }
+
+    #[test]
+    fn what_differs_in_a_value_is_never_the_same() {
+        for (one, other) in [
+            ("The open ticket is #412.", "The open ticket is #413."),
+            ("The dose is .5 mg.", "The dose is 5 mg."),
+            ("The library was closed.", "The library is closed."),
+            ("A letter from Ana", "A letter for Ana"),
+            ("The check is x != 1", "The check is x = 1"),
+        ] {
+            let found = likeness(one, other);
+            assert!(!matches!(found, Likeness::Same(_)), "{one} / {other}: {found:?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A plan says what would be written, and the objections: secrets and duplicates. The caller
 //! decides whether to write it anyway.
 
-use anemone_format::{Origin, ProvenanceStamp};
+use anemone_format::ProvenanceStamp;
 use anemone_secrets::{SecretHit, redact_text, scan};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -28,7 +28,7 @@ const MAX_CATEGORY_CHARS: usize = 128;
 /// Where something is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the log of a day.
+    /// In the log of a day; or in the curated file, if that has the fact which the entry changes.
     Daily(Date),
     /// In the curated file.
     Curated,
@@ -169,12 +169,14 @@ pub fn plan_remember(
     settings: &RememberSettings,
     now: Timestamp,
 ) -> Result<RememberPlan, RememberPlanError> {
-    let EntryRequest { given, place, category, secrets: handling } = asked;
+    let EntryRequest { given, mut place, category, secrets: handling } = asked;
     let (mut given, mut secrets, mut is_clear) = checked(given, handling)?;
-    let last_look = match finder {
-        Some(_) => LastLook::Unless(memory.state(place)?),
-        None => LastLook::None,
-    };
+    let mut last_look = LastLook::None;
+    let mut curated = LastLook::None;
+    if finder.is_some() {
+        last_look = LastLook::Unless(memory.state(place)?);
+        curated = LastLook::Unless(memory.state(Place::Curated)?);
+    }
     let found = match finder.filter(|_| is_clear) {
         Some(finder) => {
             let (candidate, least) = (candidate(&given), settings.near_duplicate);
@@ -183,10 +185,13 @@ pub fn plan_remember(
         None => ComparedEntries::default(),
     };
     let ComparedEntries { same: duplicates, outdated, mut near } = found;
-    let superseded = match duplicates.is_empty() {
-        true => supersede(&mut given, outdated, &mut near),
-        false => Vec::new(),
-    };
+    let outdated = if duplicates.is_empty() { outdated } else { Vec::new() };
+    let superseded = supersede(&mut given, outdated, &mut near);
+    // What every session reads has to have the new value, too. A category was chosen by the user.
+    if category.is_none() && superseded.iter().any(|old| old.category == Category::Core) {
+        (place, last_look) = (Place::Curated, curated);
+    }
+    let superseded = superseded.into_iter().map(|outdated| outdated.entry).collect();
     let mut entry = memory.plan_entry(&given, place)?;
     if let (Some(row), Some(mut category)) = (&mut entry.row, category) {
         check_category(&category)?;
@@ -218,29 +223,28 @@ pub fn plan_remember(
 
 /// Lets an entry take the place of those that it makes out of date, and returns them. It can name
 /// only one text; the others are added to those that are near to it, as is everything if the entry
-/// already names another one, or comes from somewhere that must not overrule what is known.
+/// already names another one, or is trusted less than what it would overrule.
 pub fn supersede(
     given: &mut NewEntry,
     outdated: Vec<OutdatedEntry>,
     near: &mut Vec<Duplicate>,
-) -> Vec<Duplicate> {
-    let may_overrule = given.stamp.supersedes.is_none()
-        && matches!(given.stamp.origin, Some(Origin::Owner | Origin::Agent));
-    let Some(first) = outdated.first().filter(|_| may_overrule) else {
-        near.extend(outdated.into_iter().map(|outdated| outdated.entry));
-        return Vec::new();
-    };
-    let name = first.name.clone();
+) -> Vec<OutdatedEntry> {
+    let (stamp, is_free) = (&given.stamp, given.stamp.supersedes.is_none());
+    let (yielding, stays): (Vec<_>, Vec<_>) =
+        outdated.into_iter().partition(|outdated| is_free && outdated.yields_to(stamp.origin));
+    near.extend(stays.into_iter().map(|outdated| outdated.entry));
+    let Some(first) = yielding.first() else { return Vec::new() };
+    let (name, key) = (first.name.clone(), first.key.clone());
     // Several lines without a stamp can have the same text, and so the same name.
     let (gone, others): (Vec<_>, Vec<_>) =
-        outdated.iter().cloned().partition(|outdated| outdated.name == name);
+        yielding.into_iter().partition(|outdated| outdated.name == name);
     given.stamp.supersedes = Some(name);
     // The new entry takes over the key, so that a lookup by key finds it.
     if given.key.is_none() {
-        given.key = first.key.clone();
+        given.key = key;
     }
     near.extend(others.into_iter().map(|outdated| outdated.entry));
-    gone.into_iter().map(|outdated| outdated.entry).collect()
+    gone
 }
 
 impl RememberPlan {
@@ -417,6 +421,8 @@ fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> 
 
 #[cfg(test)]
 mod tests {
+    use anemone_format::Origin;
+
     use super::*;
     use crate::layout::MarkdownLayout;
     use crate::markdown_memory::MarkdownMemory;

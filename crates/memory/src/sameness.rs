@@ -10,11 +10,13 @@
 //! value too, and both hold. Where the words do not decide, both texts stay: a true statement must
 //! never be hidden.
 
+mod claim;
 mod diff;
 #[cfg(test)]
 mod judged_tests;
 mod token;
 
+use self::claim::Claim;
 use self::diff::{Diff, Hunk};
 use self::token::{Role, Token, tokens};
 use crate::capture::sentences;
@@ -24,6 +26,9 @@ const MARKS: &[char] = &[
     '.', ',', ';', ':', '!', '?', '"', '\'', '(', ')', '[', ']', '*', '_', '`', '“', '”', '‘', '’',
     '„', '«', '»', '…', '。', '，', '、', '；', '：', '！', '？', '「', '」', '（', '）', '¿', '¡',
 ];
+/// Titles before names that end with a point.
+const TITLES: &[&str] =
+    &["Dr", "Mr", "Mrs", "Ms", "Prof", "St", "Hr", "Fr", "Sr", "Sra", "Dra", "M"];
 /// In so few words their order matters; more of them may be put in many ways.
 const FEW_WORDS: usize = 6;
 /// Words of a replaced name, at most.
@@ -50,10 +55,7 @@ pub(crate) enum Relation {
 /// Returns the form of a text for comparisons: words in lower case without marks around them, one
 /// space between them, and whether it is a question.
 pub(crate) fn comparable(text: &str) -> String {
-    let words = text
-        .split_whitespace()
-        .map(|word| word.trim_matches(MARKS))
-        .filter(|value| !value.is_empty());
+    let words = text.split_whitespace().map(trimmed).filter(|value| !value.is_empty());
     let mut plain = words.map(str::to_lowercase).collect::<Vec<_>>().join(" ");
     if plain.is_empty() {
         return text.trim().to_owned();
@@ -62,6 +64,26 @@ pub(crate) fn comparable(text: &str) -> String {
         plain.push_str(" ?");
     }
     plain
+}
+
+/// Returns a word without the marks around it. The point of `.5` is a part of the number, and a sign
+/// such as `!=` is a word.
+fn trimmed(word: &str) -> &str {
+    let inner = word.trim_matches(MARKS);
+    if !inner.contains(char::is_alphanumeric) {
+        return if inner.is_empty() { inner } else { word };
+    }
+    let start = word.find(inner).unwrap_or(0);
+    let is_fraction = inner.starts_with(|c: char| c.is_ascii_digit())
+        && word[..start].ends_with('.')
+        && !word[..start].ends_with("..");
+    if is_fraction { word[start - 1..].trim_end_matches(MARKS) } else { inner }
+}
+
+/// Whether a text ends with a word after which something must follow, such as "is" or "to".
+pub(crate) fn is_unfinished(text: &str) -> bool {
+    let is_end = text.ends_with(['.', '!', '?', '。', '！', '？']);
+    !is_end && tokens(text).last().is_some_and(|last| last.is_empty() || last.is_frame())
 }
 
 fn is_question(text: &str) -> bool {
@@ -103,14 +125,12 @@ fn is_equal(one: &str, other: &str) -> bool {
     comparable(one) == comparable(other)
 }
 
-/// Takes a text apart into statements. A point after a number does not end one.
+/// Takes a text apart into statements. A point after a number or a title does not end one.
 fn statements(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for sentence in sentences(text) {
         match found.last_mut() {
-            Some(last)
-                if last.strip_suffix('.').is_some_and(|rest| rest.ends_with(char::is_numeric)) =>
-            {
+            Some(last) if last.strip_suffix('.').is_some_and(is_abbreviated) => {
                 last.push(' ');
                 last.push_str(sentence);
             }
@@ -120,6 +140,12 @@ fn statements(text: &str) -> Vec<String> {
     found
 }
 
+/// Whether a point after this is not the end of a sentence.
+fn is_abbreviated(text: &str) -> bool {
+    let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    text.ends_with(char::is_numeric) || TITLES.contains(&word)
+}
+
 fn of_statements(old: &str, new: &str) -> Relation {
     let (olds, news) = (tokens(old), tokens(new));
     if is_question(old) != is_question(new) {
@@ -127,11 +153,14 @@ fn of_statements(old: &str, new: &str) -> Relation {
     }
     let Some(diff) = Diff::of(&olds, &news) else { return Relation::Other };
     let hunks = diff.hunks();
+    let same = if diff.has_other_links() { Relation::Other } else { Relation::Same };
     if hunks.is_empty() {
-        return Relation::Same;
+        return same;
     }
-    if let Some(moved) = diff.moved(FEW_WORDS) {
-        return moved;
+    match diff.moved(FEW_WORDS) {
+        Some(Relation::Same) => return same,
+        Some(moved) => return moved,
+        None => {}
     }
     if hunks.iter().any(|hunk| hunk.replaces() || hunk.has_value()) {
         let changed = Change { olds: &olds, news: &news, hunks, diff: &diff };
@@ -155,35 +184,48 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Whether the new statement can only hold if the old one does not.
+    /// Whether the new statement can only hold if the old one does not: both give a value to the
+    /// same property of the same thing, there is only one such thing, and it can have only one such
+    /// value.
     fn holds(&self) -> bool {
-        let Some(first) = self.hunks.first() else { return false };
-        let sides = [(self.olds, first.old_at), (self.news, first.new_at)];
-        let is_rule = self.olds.first().is_some_and(|token| token.is(Role::Directive));
-        let is_about_something = (is_rule || self.diff.shared_content() > 0)
-            && sides.iter().all(|(tokens, _)| !starts_with_pronoun(tokens));
-        let is_update = self.news.iter().any(|token| token.is(Role::Change));
-        let is_past = sides.iter().any(|(tokens, _)| tells_the_past(tokens));
-        if !is_about_something || (is_past && !is_update) {
+        let Some(hunk) = self.hunks.first() else { return false };
+        let claims = [
+            Claim::new(self.olds, hunk.old_at, hunk.old_length),
+            Claim::new(self.news, hunk.new_at, hunk.new_length),
+        ];
+        let is_unique = claims.iter().all(|claim| claim.is_rule() || claim.is_about_one_thing());
+        if !self.is_about_now() || !is_unique {
             return false;
         }
+        // A negation says the opposite wherever it is; in French it has two parts.
+        if self.hunks.iter().all(Hunk::negates) {
+            return claims.iter().all(Claim::is_denied_as_a_whole)
+                && [self.olds, self.news].iter().all(|tokens| tokens.iter().any(Token::is_frame));
+        }
         // With two values, such as an hour and a season, one may say when the other holds.
-        let value = self.hunks.iter().find(|hunk| !hunk.denies());
-        if let Some(hunk) = value {
-            let replaces = match hunk.is_value() {
-                true => !self.is_listed(hunk),
-                false => self.is_name(hunk),
-            };
-            if self.hunks.len() > 1 || !replaces {
-                return false;
-            }
+        let is_single = self.hunks.len() == 1;
+        let is_framed = is_framed(self.olds, hunk.old_at) && is_framed(self.news, hunk.new_at);
+        if !is_single || !is_framed {
+            return false;
         }
-        // A negation says the opposite wherever it is; a value or name must be what is said of
-        // something, and not what it is said of.
-        match value {
-            None => sides.iter().all(|(tokens, _)| tokens.iter().any(Token::is_frame)),
-            Some(_) => sides.iter().all(|(tokens, at)| is_framed(tokens, *at)),
+        if hunk.denies() {
+            return claims.iter().all(Claim::is_state);
         }
+        if hunk.is_value() {
+            return !self.is_listed(hunk)
+                && claims.iter().all(|claim| claim.has_one_value(claim.kind()));
+        }
+        is_short(&hunk.old) && is_short(&hunk.new) && claims.iter().all(Claim::is_name)
+    }
+
+    /// Whether both statements say how something that they name is now.
+    fn is_about_now(&self) -> bool {
+        let sides = [self.olds, self.news];
+        let is_rule = self.olds.first().is_some_and(|token| token.is(Role::Directive));
+        let is_update = self.news.iter().any(|token| token.is(Role::Change));
+        (is_rule || self.diff.shared_content() > 0)
+            && !sides.iter().any(|tokens| starts_with_pronoun(tokens))
+            && (is_update || !sides.iter().any(|tokens| tells_the_past(tokens)))
     }
 
     /// Whether both values may hold, as with the days on which something is closed.
@@ -193,20 +235,12 @@ impl Change<'_> {
         };
         hunk.new.iter().any(is_day) && self.olds.iter().any(|token| token.is(Role::Additive))
     }
+}
 
-    /// Whether the words that differ are the only value of a property, such as who leads a team or
-    /// where somebody lives.
-    fn is_name(&self, hunk: &Hunk<'_>) -> bool {
-        let is_short = |tokens: &[&Token]| {
-            let most =
-                if tokens.iter().any(|token| token.is_wide) { NAME_CHARS } else { NAME_WORDS };
-            !tokens.is_empty() && tokens.len() <= most
-        };
-        is_short(&hunk.old)
-            && is_short(&hunk.new)
-            && is_property(self.olds, hunk.old_at)
-            && is_property(self.news, hunk.new_at)
-    }
+/// Whether words can be a name.
+fn is_short(tokens: &[&Token]) -> bool {
+    let most = if tokens.iter().any(|token| token.is_wide) { NAME_CHARS } else { NAME_WORDS };
+    !tokens.is_empty() && tokens.len() <= most
 }
 
 /// Whether a value at this position is said of something that was named before.
@@ -225,33 +259,6 @@ fn is_framed(tokens: &[Token], at: usize) -> bool {
     let is_numbered =
         token.is(Role::Number) && tokens.get(at + 1).is_some_and(|next| next.is(Role::Be));
     is_wide && !is_numbered && tokens[at..].iter().any(Token::is_frame)
-}
-
-/// Whether a property that has one value at a time is given the words at this position.
-fn is_property(tokens: &[Token], at: usize) -> bool {
-    let before = &tokens[..at.min(tokens.len())];
-    let last = before.iter().rposition(|token| !token.is(Role::Small) || token.is_frame());
-    let Some(frame) = last.filter(|at| before[*at].is_frame()) else { return false };
-    let is_additive =
-        tokens.iter().any(|token| token.is(Role::Additive) && !token.is(Role::Settle));
-    let is_settled = before[frame].is(Role::Settle) && frame > 0
-        || before.iter().any(|token| token.is_wide)
-            && tokens[frame..].iter().any(|token| token.is(Role::Settle));
-    let has_property = before.iter().any(|token| token.is(Role::Function));
-    let is_given = before[frame].is(Role::Be) || before[frame].is_colon;
-    let is_named = is_called_by_a_name(before, frame, tokens.get(at));
-    !is_additive && (is_settled || is_given && (has_property || is_named))
-}
-
-/// Whether something definite is a name, as in "the driver is Ana". German writes every noun like a
-/// name, so there this says nothing.
-fn is_called_by_a_name(before: &[Token], frame: usize, value: Option<&Token>) -> bool {
-    let is_definite = before.first().is_some_and(|token| {
-        ["the", "my", "our", "le", "la", "mon", "ma", "notre", "el", "mi", "nuestro", "nuestra"]
-            .contains(&token.text.as_str())
-    });
-    let is_copula = ["is", "est", "es"].contains(&before[frame].text.as_str());
-    is_definite && is_copula && value.is_some_and(|value| value.is_capital)
 }
 
 /// Whether a statement is about something that only a context names.

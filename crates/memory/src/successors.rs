@@ -1,6 +1,6 @@
 //! Which of the lines that a search found no longer hold, since another entry took their place.
 
-use anemone_format::StampTable;
+use anemone_format::{Origin, StampTable};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -23,6 +23,10 @@ pub struct Successor {
     pub path: String,
     /// Its first and last line, from 1.
     pub lines: (usize, usize),
+    /// What it says.
+    pub(crate) text: String,
+    /// Where it comes from, if that is known.
+    pub(crate) origin: Option<Origin>,
 }
 
 impl Successor {
@@ -43,6 +47,15 @@ pub fn successors(
     let table = site.stamps();
     let shown: Vec<Vec<PageEntry>> =
         found.iter().map(|lines| entries_in(site, &table, lines)).collect();
+    successors_of(site, &table, &shown)
+}
+
+/// As [`successors`], of groups of entries that were read.
+pub(crate) fn successors_of(
+    site: &MarkdownStore,
+    table: &StampTable,
+    shown: &[Vec<PageEntry>],
+) -> Result<Vec<Option<Successor>>, MarkdownStoreError> {
     // Entries with a key or id can be replaced, and those whose text is named by an entry.
     let names: Vec<String> = shown
         .iter()
@@ -53,7 +66,7 @@ pub fn successors(
     // Whatever names a text has a stamp.
     let has_names = has_names || (!table.is_empty() && shown.iter().any(|shown| !shown.is_empty()));
     if names.is_empty() && !has_names {
-        return Ok(vec![None; found.len()]);
+        return Ok(vec![None; shown.len()]);
     }
     let may_replace = |_: &str, text: &str| {
         text.contains(" supersedes=\"") || names.iter().any(|name| text.contains(name.trim_end()))
@@ -65,7 +78,12 @@ pub fn successors(
         for entry in entries {
             newest = Some(all.successor_of(entry)?);
         }
-        newest.map(|newest| Successor { path: newest.path.clone(), lines: newest.unit.lines })
+        newest.map(|newest| Successor {
+            path: newest.path.clone(),
+            lines: newest.unit.lines,
+            text: newest.unit.content.clone(),
+            origin: newest.unit.stamp.as_ref().and_then(|stamp| stamp.origin),
+        })
     };
     Ok(shown.iter().map(successor).collect())
 }

@@ -139,6 +139,7 @@ pub fn turn_end(request: &TurnEndRequest, host: &Host) -> Result<TurnEndReport> 
             state.captured.push(digest);
             let mut entry = given(&captured, session, host);
             let superseded = supersede(&mut entry, compared.outdated, &mut Vec::new());
+            let superseded = superseded.into_iter().map(|outdated| outdated.entry).collect();
             new.push(entry);
             let (category, text) = (captured.kind.as_str(), captured.text);
             report.captured.push(CapturedSentence { category, text, superseded });

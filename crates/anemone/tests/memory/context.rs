@@ -1,7 +1,8 @@
 //! What a session sees when it begins.
 
 use anemone::context::{ContextPart, ContextReport, ContextRequest, context};
-use anemone_memory::{Budget, SessionKind};
+use anemone::remember::MemoryPart;
+use anemone_memory::{Budget, Category, LogChoice, SessionKind};
 
 use crate::support::memory::TestMemory;
 
@@ -64,6 +65,40 @@ fn a_group_is_not_told_what_is_private_not_even_when_it_asks() {
     let cron = ask(&memory, SessionKind::Cron, "harbour pilot festival");
     assert!(!cron.text.contains("harbour"), "{cron:?}");
     assert_eq!(cron.recalled, 0);
+}
+
+#[test]
+fn what_was_superseded_is_marked() {
+    let memory = workspace();
+    let curated = "- The museum opens at ten.\n- The harbour pilot is called Ingrid Solberg.\n";
+    memory.write("ws/MEMORY.md", curated);
+    memory.remember_with("The museum opens at eleven.", |request| {
+        request.category = Some(Category::Daily);
+    });
+    let main = compose(&memory, SessionKind::Main, |_| {});
+    let mark = "- The museum opens at ten. [superseded by: The museum opens at eleven.]\n";
+    assert!(main.text.contains(mark), "{}", main.text);
+    assert!(main.text.contains("Ingrid Solberg.\n"), "{}", main.text);
+    assert_eq!(memory.text("MEMORY.md"), curated);
+    // Where the new entry is in the same file, it is not repeated.
+    memory.undo();
+    memory.remember("The museum opens at noon.");
+    let main = compose(&memory, SessionKind::Main, |_| {});
+    assert!(main.text.contains("ten. [superseded]\n"), "{}", main.text);
+    assert_eq!(main.text.matches("opens at noon").count(), 1, "{}", main.text);
+}
+
+#[test]
+fn a_mark_does_not_quote_what_a_session_must_not_see() {
+    let memory = workspace();
+    let today = memory.remember("The museum opens at ten.");
+    memory.remember_with("The museum opens at eleven.", |request| {
+        request.part = MemoryPart::Curated;
+    });
+    let group = compose(&memory, SessionKind::Group, |request| request.logs = LogChoice::Shown);
+    assert!(part(&group, &today.path).included, "{group:?}");
+    assert!(group.text.contains("The museum opens at ten. [superseded]"), "{}", group.text);
+    assert!(!group.text.contains("eleven"), "{}", group.text);
 }
 
 #[test]

@@ -22,7 +22,8 @@ use crate::output::{BOLD, DIM, GOOD, ODD, Report, Result, count, safe, write_not
 /// with the same key. The entry is stamped with its origin and time. Nothing is written if the text
 /// holds a secret, or if the memory already says the same; the existing entry is reported instead. An
 /// entry with another value for the same thing (Tuesdays, Wednesdays) is superseded, unless --force
-/// is given. Other programs may write at the same time. `anemone undo` reverts it.
+/// is given or a more trusted source said it; the new value of a fact in MEMORY.md goes there. Other
+/// programs may write at the same time. `anemone undo` reverts it.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: anemone remember \"The gateway stays on loopback.\" \
                         --type decision --importance 0.9 --source owner -w ~/agent")]

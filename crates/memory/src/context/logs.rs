@@ -5,6 +5,7 @@
 use jiff::civil::Date;
 
 use super::cut::{first, length};
+use super::outdated::marked;
 use super::{ComposeRequest, DailyNotes, Fate, LogChoice, Part, PartPlace, readable};
 use crate::frame::{Frame, frame};
 use crate::hidden::hidden_count;
@@ -36,8 +37,11 @@ pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     });
     let note = |path: String| {
         let is_private = !asked.session.may_recall();
-        let part =
-            if is_private { Part::out(&path, Fate::Private) } else { note(site, &path, left) };
+        let part = if is_private {
+            Part::out(&path, Fate::Private)
+        } else {
+            note(site, asked, &path, left)
+        };
         left = match part.fate {
             Fate::NoRoom => 0,
             _ => left - part.included_chars,
@@ -48,9 +52,9 @@ pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
 }
 
 /// Reads a file, as much of it as there is room for.
-fn note(site: &MarkdownStore, path: &str, left: usize) -> Part {
+fn note(site: &MarkdownStore, asked: &ComposeRequest, path: &str, left: usize) -> Part {
     let text = match reading::read(site, path) {
-        Ok(Some(file)) => file.text,
+        Ok(Some(file)) => marked(site, asked.session, path, file.text),
         Ok(None) => return Part::out(path, Fate::Absent),
         Err(why) => return Part::out(path, Fate::PassedOver(why)),
     };

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use anemone_embed::Embedder as _;
+use anemone_format::Origin;
 
 use super::{
     CHUNKS, Candidate, ComparedEntries, ComparedText, Duplicate, DuplicateSearch, LIKE, Likeness,
-    SHARED, without_tags,
+    OutdatedEntry, SHARED, without_tags,
 };
 use crate::entry::{Category, MemoryEntry};
 use crate::finder::FindError;
@@ -52,8 +53,18 @@ pub(crate) fn similar_rows(
             }
             likeness => likeness,
         };
-        // The new row does not take the key: under it the old one would be gone.
-        wanted.sort_in(duplicate(entry, 0.0), None, likeness, &mut found);
+        // A row without an origin was written by the agent's own program.
+        let author = entry.origin.as_deref();
+        let author = author.map_or(Origin::Agent, |word| word.parse().unwrap_or(Origin::Owner));
+        let compared = OutdatedEntry {
+            entry: duplicate(entry, 0.0),
+            // The new row does not take the key: under it the old one would be gone.
+            key: None,
+            name: entry.id.clone(),
+            author,
+            category: entry.category.clone(),
+        };
+        found.sort_in(compared, likeness);
     }
     found.in_order()
 }

@@ -16,6 +16,10 @@ pub(super) struct Hunk<'a> {
     pub(super) old_at: usize,
     /// and in the new one.
     pub(super) new_at: usize,
+    /// How many words the old statement has from there on, with those that were left out,
+    pub(super) old_length: usize,
+    /// and the new one.
+    pub(super) new_length: usize,
 }
 
 /// The differences of two statements.
@@ -73,6 +77,29 @@ impl<'a> Diff<'a> {
         if all == 0 { 0.0 } else { 2.0 * both as f64 / all as f64 }
     }
 
+    /// Whether small words that carry a meaning differ: a letter is from somebody or for somebody,
+    /// and what was is not what is. Before a value such a word may be missing, but not "was".
+    pub(super) fn has_other_links(&self) -> bool {
+        let links = |tokens: &'a [Token]| -> Vec<(&'a str, bool)> {
+            let is_before_value = |at: usize| {
+                !tokens[at].is(Role::Past)
+                    && tokens.get(at + 1).is_some_and(|next| next.values().next().is_some())
+            };
+            let found = tokens.iter().enumerate();
+            found.filter_map(|(at, token)| Some((token.link()?, is_before_value(at)))).collect()
+        };
+        let (mut olds, mut news) = (links(self.olds), links(self.news));
+        olds.retain(|old| match news.iter().position(|new| new.0 == old.0) {
+            Some(at) => {
+                news.remove(at);
+                false
+            }
+            None => true,
+        });
+        let is_needed = |left: &[(&str, bool)]| left.iter().any(|(_, before)| !before);
+        (!olds.is_empty() && !news.is_empty()) || is_needed(&olds) || is_needed(&news)
+    }
+
     /// Says what it means if the words are the same and only their order differs. In a few words,
     /// only values may be in another place; `None` if other words differ.
     pub(super) fn moved(&self, few: usize) -> Option<Relation> {
@@ -96,9 +123,25 @@ impl<'a> Diff<'a> {
             roles.iter().all(|role| values(self.olds, *role) == values(self.news, *role));
         Some(match (in_order, has_content) {
             (true, false) => Relation::Same,
-            (true, true) if !is_short => Relation::Less,
+            (true, true) if !is_short && self.is_one_move() => Relation::Less,
             _ => Relation::Other,
         })
+    }
+
+    /// Whether a single part was moved; where two parts change places, roles do too.
+    fn is_one_move(&self) -> bool {
+        let texts = |tokens: &[&Token]| -> Vec<String> {
+            tokens.iter().map(|token| token.text.clone()).collect()
+        };
+        match self.hunks.as_slice() {
+            [one, other] => {
+                !one.replaces()
+                    && !other.replaces()
+                    && (texts(&one.old) == texts(&other.new)
+                        && texts(&one.new) == texts(&other.old))
+            }
+            _ => false,
+        }
     }
 }
 
@@ -107,14 +150,27 @@ impl<'a> Hunk<'a> {
         (olds, old_at): (&'a [Token], usize),
         (news, new_at): (&'a [Token], usize),
     ) -> Option<Self> {
-        let whole = Self { old: olds.iter().collect(), new: news.iter().collect(), old_at, new_at };
+        let whole = Self {
+            old: olds.iter().collect(),
+            new: news.iter().collect(),
+            old_at,
+            new_at,
+            old_length: olds.len(),
+            new_length: news.len(),
+        };
         // "On" and "off", "am" and "pm" are small words too.
         if olds.len() == news.len() && (whole.is_opposite() || whole.is_value()) {
             return Some(whole);
         }
         let first =
             |tokens: &[Token]| tokens.iter().position(|token| !token.is_empty()).unwrap_or(0);
+        let length = |tokens: &[Token]| {
+            let last = tokens.iter().rposition(|token| !token.is_empty());
+            last.map_or(0, |last| last + 1 - first(tokens))
+        };
         let hunk = Self {
+            old_length: length(olds),
+            new_length: length(news),
             old: olds.iter().filter(|token| !token.is_empty()).collect(),
             new: news.iter().filter(|token| !token.is_empty()).collect(),
             old_at: old_at + first(olds),
@@ -140,28 +196,36 @@ impl<'a> Hunk<'a> {
         self.old.is_empty() != self.new.is_empty() && all(&self.old) && all(&self.new)
     }
 
-    /// Whether one side denies the other.
-    pub(super) fn denies(&self) -> bool {
-        self.is_negation() || self.is_opposite()
+    /// Whether one side says that the other is not so: "not", or "never" in place of "always".
+    pub(super) fn negates(&self) -> bool {
+        let is_always = |token: &Token, other: &Token| {
+            other.is(Role::Polarity) && token.is(Role::Frequency) && !token.is(Role::Polarity)
+        };
+        let are_opposite =
+            |(old, new): (&&Token, &&Token)| is_always(old, new) || is_always(new, old);
+        let is_replaced = self.replaces()
+            && self.old.len() == self.new.len()
+            && self.old.iter().zip(&self.new).all(are_opposite);
+        self.is_negation() || is_replaced
     }
 
-    /// Whether the words are opposites, such as on and off, always and never.
+    /// Whether one side denies the other.
+    pub(super) fn denies(&self) -> bool {
+        self.negates() || self.is_opposite()
+    }
+
+    /// Whether the words are opposites, such as on and off.
     fn is_opposite(&self) -> bool {
         let are_opposite = |(old, new): (&&Token, &&Token)| {
-            let is_always = |token: &Token, other: &Token| {
-                other.is(Role::Polarity) && token.is(Role::Frequency) && !token.is(Role::Polarity)
-            };
-            is_always(old, new)
-                || is_always(new, old)
-                || old.values().any(|(role, value)| {
-                    let pair = value.split_once(' ').map(|value| value.0);
-                    role == Role::Opposite
-                        && new.values().any(|(role, other)| {
-                            role == Role::Opposite
-                                && other != value
-                                && other.split_once(' ').map(|other| other.0) == pair
-                        })
-                })
+            old.values().any(|(role, value)| {
+                let pair = value.split_once(' ').map(|value| value.0);
+                role == Role::Opposite
+                    && new.values().any(|(role, other)| {
+                        role == Role::Opposite
+                            && other != value
+                            && other.split_once(' ').map(|other| other.0) == pair
+                    })
+            })
         };
         self.replaces()
             && self.old.len() == self.new.len()

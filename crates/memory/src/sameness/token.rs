@@ -6,13 +6,15 @@ use std::sync::LazyLock;
 use anemone_format::word_enum;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::MARKS;
+use super::trimmed;
 use crate::hidden::is_hidden;
 use crate::phrase::{is_wide, table};
 
 /// A phrase of the table has at most so many words, or characters without spaces.
 const PHRASE_WORDS: usize = 3;
 const PHRASE_CHARS: usize = 6;
+/// Shorter names with other endings are other names: Han and Hans.
+const NAME_STEM: usize = 5;
 /// French words that lose their vowel before another one.
 const ELISIONS: &[&str] = &["l'", "d'", "j'", "c'", "m'", "t'", "n'", "qu'"];
 
@@ -38,6 +40,8 @@ word_enum! {
         Polarity = "polarity",
         /// A word without a meaning of its own.
         Small = "small",
+        /// A small word that carries a meaning, such as "from" and "for".
+        Link = "link",
         /// A form of "to be" or "to have", or a particle that marks the topic.
         Be = "be",
         /// A verb that states how things are.
@@ -56,6 +60,24 @@ word_enum! {
         Function = "function",
         /// A verb that gives somebody or something one place, name or owner.
         Settle = "settle",
+        /// A verb of possession: several things can be had, but only one number of them.
+        Own = "own",
+        /// A verb that gives an amount, such as a price.
+        Amount = "amount",
+        /// A verb of what happens at one time, or every so often.
+        Schedule = "schedule",
+        /// A verb of what leaves at one time, unless it leaves for several places.
+        Depart = "depart",
+        /// What takes place at several times, such as a bus or a lesson.
+        Recurring = "recurring",
+        /// What must have happened at a time.
+        Due = "due",
+        /// What somebody has several of, and the same thing can have several of, such as a port.
+        Several = "several",
+        /// A person or pet of which somebody may have several.
+        Kin = "kin",
+        /// An indefinite article or another word for one or some of several.
+        Vague = "vague",
         /// A word that says that something is no longer as it was.
         Change = "change",
         /// A word that stands for something that was named before.
@@ -118,6 +140,11 @@ impl Token {
         let verbs = [Role::Be, Role::Verb, Role::Additive, Role::Settle];
         let is_verb = !self.is(Role::Event) && verbs.iter().any(|role| self.is(*role));
         is_verb || (self.is_colon && !self.is(Role::Event))
+    }
+
+    /// Returns which small word with a meaning it is.
+    pub(super) fn link(&self) -> Option<&'static str> {
+        self.meanings.iter().find(|meaning| meaning.0 == Role::Link).map(|meaning| meaning.1)
     }
 
     /// Whether it adds nothing to what a statement says.
@@ -183,14 +210,14 @@ impl Token {
         let length = self.text[..stem].chars().count();
         // Names with other endings are other names, as are Maria and Marie.
         if self.is_capital && other.is_capital {
-            return length >= 3
+            return length >= NAME_STEM
                 && rests.contains(&"")
                 && rests.iter().all(|rest| ["", "s", "es", "en"].contains(rest));
         }
-        let short = ["", "s", "es", "ing", "ed"];
+        let short = ["", "s", "es", "ing"];
         let long = [
-            "", "s", "es", "ing", "ed", "d", "e", "n", "en", "t", "st", "te", "nt", "er", "em",
-            "a", "o", "as", "os",
+            "", "s", "es", "ing", "e", "n", "en", "t", "st", "te", "nt", "er", "em", "a", "o",
+            "as", "os",
         ];
         (length >= 3 && rests.iter().all(|rest| short.contains(rest)))
             || (length >= 5 && rests.contains(&"") && rests.iter().all(|rest| long.contains(rest)))
@@ -199,6 +226,9 @@ impl Token {
 
 /// Returns the form in which numbers are compared: `12th` is 12, `7:00` is 7, and `1,200` is 1200.
 fn plain_number(text: &str) -> String {
+    if text.starts_with('.') {
+        return format!("0{text}");
+    }
     let starts_with_digit = text.starts_with(|c: char| c.is_ascii_digit());
     if !starts_with_digit {
         return text.to_owned();
@@ -250,8 +280,9 @@ fn wide_words(run: &str, words: &mut Vec<Token>) {
 fn narrow_words(run: &str, words: &mut Vec<Token>) {
     let is_colon = run.len() > 1 && run.ends_with([':', '=']) || run == "=";
     // A sign before a number is a part of it.
-    let word = run.trim_matches(MARKS);
-    let word = if is_colon { word.trim_end_matches('=') } else { word };
+    let word = trimmed(run);
+    let is_word = word.contains(char::is_alphanumeric) || word == "=";
+    let word = if is_colon && is_word { word.trim_end_matches('=') } else { word };
     if word.is_empty() {
         if let Some(last) = words.last_mut().filter(|_| is_colon || run == ":") {
             last.is_colon = true;
