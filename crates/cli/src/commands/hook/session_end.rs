@@ -19,13 +19,13 @@ use crate::output::{BOLD, GOOD, Report, count, safe, write_notes};
 /// that programs put in, sections between <private> and </private>, and questions that nobody
 /// answered are left out; secrets are replaced.
 ///
-/// Without a name of the conversation, on the command line or on stdin, it is the one that the agent
-/// had last. No note is written of a session that a program held (`claude -p`), in which the user
-/// said only one thing or only asked, or whose statements are all in the memory already; --always
-/// writes it anyway. Sessions of sub-agents, jobs, webhooks and heartbeats never get one. A session
-/// has one note: when it goes on, its note gets what was said since, in the form that it has. An agent that remembers
-/// in a database gets the note as a row of the category conversation, with the key
-/// session_ID.
+/// Without a name of the conversation, on the command line or on stdin, it is the one that the
+/// agent had last. No note is written of a session that a program held (`claude -p`), in which the
+/// user said only one thing or only asked, or whose statements are all in the memory already;
+/// --always writes it anyway. Sessions of sub-agents, jobs, webhooks and heartbeats never get one.
+/// A session has one note: when it goes on, its note gets what was said since, in the form that it
+/// has. An agent that remembers in a database gets the note as a row of the category conversation,
+/// with the key session_ID.
 #[derive(Args, Debug)]
 pub(crate) struct SessionEndArgs {
     #[command(flatten)]
