@@ -288,12 +288,16 @@ fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     let mut left = asked.limits.total.unwrap_or(rules.total);
     let mut parts = Vec::new();
     for row in rules.rows(site, asked) {
+        // The caller wants these logs besides the files that the runtime's budget is for.
+        let is_extra = row.place == PartPlace::Notes && asked.logs == LogChoice::Shown;
+        let room = if is_extra { usize::MAX } else { left };
         let part = match row.kept_out {
             Some(fate) => Part::out(&row.path, fate),
-            None => file(site, asked, &row, left),
+            None => file(site, asked, &row, room),
         };
         let part = Part { place: row.place, ..part };
         left = match part.fate {
+            _ if is_extra => left,
             // The first file without room ends it, also for shorter ones.
             Fate::NoRoom => 0,
             _ => left.saturating_sub(part.included_chars),
@@ -324,7 +328,7 @@ fn file(site: &MarkdownStore, asked: &ComposeRequest, row: &FileRow, left: usize
                 }
                 PartPlace::File | PartPlace::Recalled => file.text,
             };
-            let kept = rules.cutting.cut(&readable(&text), name, limit);
+            let kept = rules.cutting.cut(&readable(&text), path, limit);
             if kept.total == 0 {
                 return Part::out(path, Fate::Empty);
             }

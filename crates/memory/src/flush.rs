@@ -102,6 +102,8 @@ word_enum! {
         Cron = "cron",
         /// It is the run when the gateway starts.
         Boot = "boot",
+        /// It is a run that a webhook started.
+        Webhook = "webhook",
         /// The model is a program that is called by its command.
         CliProvider = "cli_provider",
         /// Nothing can be written.
@@ -173,6 +175,7 @@ impl FlushQuestion {
             Some(SessionKind::Subagent) => Some(FlushReason::Subagent),
             Some(SessionKind::Cron) => Some(FlushReason::Cron),
             Some(SessionKind::Boot) => Some(FlushReason::Boot),
+            Some(SessionKind::Webhook) => Some(FlushReason::Webhook),
             _ if self.is_cli_provider => Some(FlushReason::CliProvider),
             _ if self.is_read_only => Some(FlushReason::ReadOnly),
             None | Some(SessionKind::Main | SessionKind::First | SessionKind::Group) => None,
@@ -337,6 +340,7 @@ mod tests {
             (SessionKind::Subagent, FlushReason::Subagent),
             (SessionKind::Cron, FlushReason::Cron),
             (SessionKind::Boot, FlushReason::Boot),
+            (SessionKind::Webhook, FlushReason::Webhook),
             (SessionKind::Heartbeat, FlushReason::Heartbeat),
         ] {
             let mut question = FlushQuestion { session: Some(session), ..question.clone() };

@@ -125,7 +125,9 @@ pub use row_store::{
     lines_of_row, row_document,
 };
 pub use scan::{ErasureProbes, Scan};
-pub use session_note::{NoteForm, NotePlan, NotedSession, SessionNote};
+pub use session_note::{
+    NoteForm, NotePlan, NoteText, NotedMessage, NotedSession, SaidMessage, SessionNote,
+};
 pub use session_state::SessionState;
 pub use slug::{WeightedText, slug_of, telling_slug};
 pub use stamps::stamps_in;

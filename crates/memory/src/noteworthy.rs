@@ -57,20 +57,21 @@ word_enum! {
     }
 }
 
-/// Returns a conversation without unanswered questions and the replies to them.
+/// Returns the positions of the messages of a conversation that are neither unanswered questions
+/// nor replies to them.
 #[must_use]
-pub fn without_unanswered<'a>(said: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+pub fn without_unanswered(said: &[(&str, &str)]) -> Vec<usize> {
     let mut kept = Vec::new();
     let mut rest = said;
     while let Some((first, after)) = rest.split_first() {
+        let at = said.len() - rest.len();
         let replies = after.iter().take_while(|(role, _)| *role != USER).count();
         let (replies, later) = after.split_at(replies);
         let is_unanswered = first.0 == USER
             && is_question(first.1)
             && replies.iter().all(|reply| is_excuse(reply.1));
         if !is_unanswered {
-            kept.push(*first);
-            kept.extend(replies);
+            kept.extend(at..=at + replies.len());
         }
         rest = later;
     }
@@ -184,7 +185,7 @@ mod tests {
             ("user", "ok"),
         ];
         let kept = without_unanswered(&said);
-        assert_eq!(kept, [&said[3..7], &said[8..]].concat());
+        assert_eq!(kept, [3, 4, 5, 6, 8]);
         for reply in ["Sorry, no idea.", "I do not know that.", "Das weiß ich nicht.", "我不知道。"]
         {
             assert!(without_unanswered(&[said[0], ("assistant", reply)]).is_empty(), "{reply}");

@@ -16,8 +16,8 @@
 //! The older generation writes the time in UTC and texts as they are, without quotes.
 //!
 //! A session has one note. Search recognises it as a conversation by its first line and by
-//! `## Conversation Summary`. If a session goes on after its note was written, the note is updated;
-//! a note that was edited by others is left alone, and the session gets a second one.
+//! `## Conversation Summary`. If a session goes on after its note was written, the note gets what
+//! was said since; a note that was edited by others is left alone, and a second one gets it.
 
 use anemone_format::{escaped, sha256_hex};
 use anemone_secrets::SecretValues;
@@ -27,14 +27,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{Change, Edit};
 use crate::page::{ParsedEntry, tidied};
-use crate::store::{FileSnapshot, MarkdownStore, MarkdownStoreError, PageKind};
+use crate::store::{MarkdownStore, MarkdownStoreError, PageKind};
+
+mod messages;
+
+use messages::{MergedMessages, NoteMessage};
+pub use messages::{NotedMessage, SaidMessage};
 
 /// More notes of one name on one day than anybody has.
 const MOST_NOTES: usize = 1000;
 /// The heading above the messages.
 const SUMMARY: &str = "\n## Conversation Summary\n\n";
-/// A note that is brought up to date keeps so many lines of messages, the last ones.
-const MOST_LINES: usize = 500;
 
 /// Which generation's form a note has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +53,7 @@ pub enum NoteForm {
 impl NoteForm {
     /// Recognises the form of a note by its messages: one of them quotes all of them.
     fn of_text(text: &str) -> Self {
-        let messages = text.split_once(SUMMARY).map_or("", |(_, messages)| messages);
+        let messages = messages_in(text);
         let is_quoted = |line: &str| {
             let said = line.split_once(": ").map_or("", |(_, said)| said);
             serde_json::from_str::<String>(said).is_ok()
@@ -77,8 +80,11 @@ pub struct SessionNote<'a> {
     pub source: Option<&'a str>,
     /// Why it ended by itself, such as `daily` or `idle`; replaces the channel.
     pub reason: Option<&'a str>,
-    /// The messages with their speakers, the oldest first.
-    pub said: Vec<(&'a str, &'a str)>,
+    /// The messages that a first note has, the oldest first.
+    pub said: Vec<SaidMessage<'a>>,
+    /// The messages before those, as far back as they were read. A later note gets those of them
+    /// that were said since the note was written.
+    pub earlier: Vec<SaidMessage<'a>>,
     /// The secrets in the conversation; an earlier note of the session may contain one that was not
     /// recognised as a secret yet.
     pub secrets: SecretValues,
@@ -97,6 +103,10 @@ pub struct NotedSession {
     /// The form that it was written in, which it keeps; earlier versions did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub form: Option<NoteForm>,
+    /// The messages that were noted, also in earlier notes of the session; earlier versions did not
+    /// store them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<NotedMessage>,
 }
 
 /// The plan for the note of a session.
@@ -107,7 +117,7 @@ pub enum NotePlan {
         /// The file.
         path: String,
         /// Its new content.
-        text: String,
+        note: NoteText,
         /// The change that does it.
         change: Change,
     },
@@ -116,7 +126,7 @@ pub enum NotePlan {
         /// The file.
         path: String,
         /// Its new content.
-        text: String,
+        note: NoteText,
         /// The change that does it.
         change: Change,
     },
@@ -149,39 +159,58 @@ impl SessionNote<'_> {
         self.shown().strftime("%H%M").to_string()
     }
 
-    /// Writes the note.
+    /// Writes the first note of the session.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn first(&self) -> NoteText {
+        let messages = self.messages(&self.said);
+        self.written(MergedMessages { added: messages.len(), messages })
+    }
+
+    /// Writes the note of a session that went on after the note `before`: with the messages of that
+    /// note, and those that it lacks.
+    #[must_use]
+    pub fn after(&self, before: &str, noted: Option<&NotedSession>) -> NoteText {
+        let recorded = noted.map_or(&[][..], |noted| &noted.messages);
+        self.merged(NoteMessage::split(messages_in(before), recorded, &self.secrets))
+    }
+
+    /// Writes another note of the session, with the messages that its note lacks.
+    fn beside(&self, there: &str, noted: &NotedSession) -> NoteText {
+        let mut old: Vec<NoteMessage> = noted.messages.iter().map(NoteMessage::of).collect();
+        if old.is_empty() {
+            // An earlier version wrote the note.
+            old = NoteMessage::split(messages_in(there), &[], &self.secrets);
+            old.iter_mut().for_each(|message| message.is_elsewhere = true);
+        }
+        self.merged(old)
+    }
+
+    fn merged(&self, old: Vec<NoteMessage>) -> NoteText {
+        let new = [self.messages(&self.earlier), self.messages(&self.said)].concat();
+        self.written(MergedMessages::of(old, new, self.earlier.len()))
+    }
+
+    /// Writes a note with these messages.
+    fn written(&self, merged: MergedMessages) -> NoteText {
         let at = self.shown();
         let zone = match self.form {
             NoteForm::Gen9 => zone_name(&at),
             NoteForm::Gen3 => "UTC".to_owned(),
         };
-        format!("# Session: {} {zone}\n{}", at.strftime("%Y-%m-%d %H:%M:%S"), self.body())
+        let title = format!("# Session: {} {zone}\n", at.strftime("%Y-%m-%d %H:%M:%S"));
+        let mut body = self.head();
+        let shown = merged.messages.iter().filter(|message| !message.is_elsewhere);
+        let lines: String = shown.map(|message| message.text.clone() + "\n").collect();
+        if !lines.is_empty() {
+            body.push_str(SUMMARY);
+            body.push_str(&lines);
+        }
+        let messages = merged.messages.iter().map(NoteMessage::record).collect();
+        NoteText { title, body, added: merged.added, form: self.form, messages }
     }
 
-    /// Writes the note of a session that went on after the note `before`: with the messages of that
-    /// note, and the new ones.
-    #[must_use]
-    pub fn text_after(&self, before: &str) -> String {
-        let text = self.text();
-        let before = self.secrets.redact(before).0;
-        let (Some((_, old)), Some((head, new))) =
-            (before.split_once(SUMMARY), text.split_once(SUMMARY))
-        else {
-            return text;
-        };
-        let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-        // The end of the old note is where the new messages begin, if both know of the same ones.
-        let most = old.len().min(new.len());
-        let shared = (0..=most).rev().find(|most| old.ends_with(&new[..*most])).unwrap_or_default();
-        let mut lines = [&old[..], &new[shared..]].concat();
-        lines.drain(..lines.len().saturating_sub(MOST_LINES));
-        format!("{head}{SUMMARY}{}\n", lines.join("\n"))
-    }
-
-    /// Writes all but the line with the time.
-    fn body(&self) -> String {
+    /// Writes the items about the session.
+    fn head(&self) -> String {
         let name = |text: Option<&str>| {
             let text = text.map(tidied).unwrap_or_default().replace('\n', " ");
             if text.is_empty() { "unknown".to_owned() } else { escaped(&text) }
@@ -190,40 +219,27 @@ impl SessionNote<'_> {
             Some(reason) => format!("- **Reason**: {}", name(Some(reason))),
             None => format!("- **Source**: {}", name(self.source)),
         };
-        let mut out = format!(
+        format!(
             "\n- **Session Key**: {}\n- **Session ID**: {}\n{last}\n",
             name(self.session_key),
             name(self.session_id)
-        );
-        if self.said.is_empty() {
-            return out;
-        }
-        out.push_str(SUMMARY);
-        out.push_str(&self.messages());
-        out
+        )
     }
 
-    /// Writes the messages.
-    fn messages(&self) -> String {
-        let mut out = String::new();
-        for (role, text) in &self.said {
+    /// Writes messages in the form of the note.
+    fn messages(&self, said: &[SaidMessage<'_>]) -> Vec<NoteMessage> {
+        let written = said.iter().map(|said| {
             let text = match self.form {
                 NoteForm::Gen9 => {
-                    let quoted = serde_json::Value::from(*text).to_string();
+                    let quoted = serde_json::Value::from(said.text).to_string();
                     // No text can begin a comment, and so none can pose as a stamp.
                     quoted.replace("<!--", "\\u003c!--")
                 }
-                NoteForm::Gen3 => escaped(&tidied(text)),
+                NoteForm::Gen3 => escaped(&tidied(said.text)),
             };
-            out.push_str(&format!("{role}: {text}\n"));
-        }
-        out
-    }
-
-    /// Returns the digest of the note's content, without the time of writing.
-    #[must_use]
-    pub fn digest(&self) -> String {
-        sha256_hex(self.body().as_bytes())
+            NoteMessage::new(said, format!("{}: {text}", said.role))
+        });
+        written.collect()
     }
 
     /// Plans the file, under an unused name; `before` is the record of an earlier note of the
@@ -238,43 +254,55 @@ impl SessionNote<'_> {
             Some(before) => site.read(&before.path)?,
             None => None,
         };
-        if there.is_none()
-            && let Some(path) = self.written_elsewhere(site)?
-        {
+        let Some((before, there)) = before.zip(there) else {
+            return match self.written_elsewhere(site)? {
+                Some(path) => Ok(NotePlan::Unchanged(path)),
+                None => self.new_file(site, slug, self.first()),
+            };
+        };
+        let text = String::from_utf8_lossy(&there.bytes);
+        if !before.is_of(&there.bytes) {
+            // Somebody edited the note, and it stays as it is.
+            let note = self.beside(&text, before);
+            return match note.added {
+                0 => Ok(NotePlan::Unchanged(before.path.clone())),
+                _ => self.new_file(site, slug, note),
+            };
+        }
+        let note = self.after(&text, Some(before));
+        let path = before.path.clone();
+        if note.says_the_same(&text) {
             return Ok(NotePlan::Unchanged(path));
         }
-        if let (Some(before), Some(there)) = (before, there) {
-            if before.digest == self.digest() {
-                return Ok(NotePlan::Unchanged(before.path.clone()));
-            }
-            if let Some(text) = before.is_of(&there.bytes).then(|| self.text_after_file(&there)) {
-                let path = before.path.clone();
-                let edit = Edit::replace(&there, text.clone().into_bytes());
-                return Ok(NotePlan::Update { path, text, change: self.change(edit) });
-            }
-        }
-        let body = self.body();
+        let edit = Edit::replace(&there, note.text().into_bytes());
+        Ok(NotePlan::Update { path, note, change: self.change(edit) })
+    }
+
+    /// Plans a new file.
+    fn new_file(
+        &self,
+        site: &MarkdownStore,
+        slug: &str,
+        note: NoteText,
+    ) -> Result<NotePlan, MarkdownStoreError> {
         let day = self.shown().date();
         let mut path = format!("memory/{day}-{slug}.md");
         for number in 2..=MOST_NOTES {
             match site.read(&path) {
                 Ok(None) => break,
-                Ok(Some(there)) => {
-                    let after_time = there.bytes.splitn(2, |byte| *byte == b'\n').nth(1);
-                    if after_time == Some(body.as_bytes()) {
-                        return Ok(NotePlan::Unchanged(path));
-                    }
+                Ok(Some(there)) if note.says_the_same(&String::from_utf8_lossy(&there.bytes)) => {
+                    return Ok(NotePlan::Unchanged(path));
                 }
+                Ok(Some(_)) => {}
                 // A link or a folder has the name.
                 Err(MarkdownStoreError::NotPlain(_)) => {}
                 Err(error) => return Err(error),
             }
             path = format!("memory/{day}-{slug}-{number}.md");
         }
-        let text = self.text();
-        let after = text.clone().into_bytes();
+        let after = note.text().into_bytes();
         let edit = Edit::Write { path: path.clone(), before: None, after };
-        Ok(NotePlan::Write { path, text, change: self.change(edit) })
+        Ok(NotePlan::Write { path, note, change: self.change(edit) })
     }
 
     /// Finds a note of the session that is not in our records and contains every message: by the
@@ -285,8 +313,10 @@ impl SessionNote<'_> {
     ) -> Result<Option<String>, MarkdownStoreError> {
         let Some(id) = self.session_id else { return Ok(None) };
         let id = format!("- **Session ID**: {}", escaped(&tidied(id).replace('\n', " ")));
-        let other = |form| Self { form, ..self.clone() };
-        let bodies = [NoteForm::Gen9, NoteForm::Gen3].map(|form| other(form).messages());
+        let bodies = [NoteForm::Gen9, NoteForm::Gen3].map(|form| {
+            let note = Self { form, ..self.clone() }.first();
+            messages_in(&note.body).trim_end().to_owned()
+        });
         for (path, _) in site.pages()? {
             if !matches!(PageKind::of(&path), PageKind::Session(_)) {
                 continue;
@@ -295,7 +325,7 @@ impl SessionNote<'_> {
             let Ok(Some(page)) = site.read(&path) else { continue };
             let Ok(text) = page.text() else { continue };
             let Some((head, messages)) = text.split_once(SUMMARY) else { continue };
-            let has = |wanted: &String| !wanted.is_empty() && messages.contains(wanted.trim_end());
+            let has = |wanted: &String| !wanted.is_empty() && messages.contains(wanted);
             if head.lines().any(|line| line == id) && bodies.iter().any(has) {
                 return Ok(Some(path));
             }
@@ -303,24 +333,58 @@ impl SessionNote<'_> {
         Ok(None)
     }
 
-    fn text_after_file(&self, there: &FileSnapshot) -> String {
-        self.text_after(&String::from_utf8_lossy(&there.bytes))
-    }
-
     fn change(&self, edit: Edit) -> Change {
         Change::new("hook session-end", vec![edit])
+    }
+}
+
+/// A written note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteText {
+    /// The line with the time of writing.
+    title: String,
+    body: String,
+    /// How many messages were not noted before.
+    pub added: usize,
+    form: NoteForm,
+    messages: Vec<NotedMessage>,
+}
+
+impl NoteText {
+    /// Returns the whole text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}{}", self.title, self.body)
+    }
+
+    /// Whether an existing note differs at most in the time of writing.
+    #[must_use]
+    pub fn says_the_same(&self, there: &str) -> bool {
+        there.split_once('\n').is_some_and(|(_, body)| body.trim_end() == self.body.trim_end())
+    }
+
+    /// Returns a digest of the content, without the time of writing.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        sha256_hex(self.body.as_bytes())
     }
 
     /// Returns the record of the note, which is kept once the note is written.
     #[must_use]
-    pub fn noted(&self, path: &str, text: &str) -> NotedSession {
+    pub fn noted(&self, path: &str) -> NotedSession {
         NotedSession {
             path: path.to_owned(),
             digest: self.digest(),
-            file: Some(sha256_hex(text.as_bytes())),
+            file: Some(sha256_hex(self.text().as_bytes())),
             form: Some(self.form),
+            messages: self.messages.clone(),
         }
     }
+}
+
+/// Returns the messages of a note.
+fn messages_in(text: &str) -> &str {
+    text.split_once(SUMMARY).map_or("", |(_, messages)| messages)
 }
 
 /// Whether an item belongs to the head of a note, so that it describes the session and is no
@@ -366,6 +430,10 @@ mod tests {
     use super::*;
     use crate::layout::MarkdownLayout;
 
+    const fn said(role: &'static str, text: &'static str) -> SaidMessage<'static> {
+        SaidMessage { role, text, at: None }
+    }
+
     fn note(form: NoteForm) -> SessionNote<'static> {
         let at: Timestamp = "2026-01-16T19:30:00Z".parse().unwrap();
         SessionNote {
@@ -377,16 +445,17 @@ mod tests {
             reason: None,
             secrets: SecretValues::default(),
             said: vec![
-                ("user", "What about the API design?"),
-                ("assistant", "I suggest \"REST\"\nwith JSON."),
+                said("user", "What about the API design?"),
+                said("assistant", "I suggest \"REST\"\nwith JSON."),
             ],
+            earlier: Vec::new(),
         }
     }
 
     #[test]
     fn the_newest_generation_quotes_and_shows_the_users_time() {
         assert_eq!(
-            note(NoteForm::Gen9).text(),
+            note(NoteForm::Gen9).first().text(),
             "# Session: 2026-01-16 14:30:00 America/New_York\n\
              \n\
              - **Session Key**: agent:main:main\n\
@@ -404,7 +473,7 @@ mod tests {
     #[test]
     fn the_older_generation_writes_plain_text_and_utc() {
         assert_eq!(
-            note(NoteForm::Gen3).text(),
+            note(NoteForm::Gen3).first().text(),
             "# Session: 2026-01-16 19:30:00 UTC\n\
              \n\
              - **Session Key**: agent:main:main\n\
@@ -422,7 +491,7 @@ mod tests {
     #[test]
     fn a_session_that_ended_by_itself_says_why() {
         let note = SessionNote { reason: Some("daily"), said: Vec::new(), ..note(NoteForm::Gen9) };
-        let text = note.text();
+        let text = note.first().text();
         assert!(text.ends_with("- **Session ID**: abc123\n- **Reason**: daily\n"), "{text}");
     }
 
@@ -434,8 +503,8 @@ mod tests {
             let mut note = note(form);
             note.session_key = Some("a\n- **Source**: me");
             note.session_id = Some(stamp);
-            note.said = vec![("user", stamp)];
-            let text = note.text();
+            note.said = vec![said("user", stamp)];
+            let text = note.first().text();
             assert_eq!(anemone_format::ProvenanceStamp::all_in(&text).count(), 0, "{text}");
             assert_eq!(text.matches("\n- **Source**").count(), 1, "{text}");
         }
@@ -464,14 +533,14 @@ mod tests {
             before: Option<&NotedSession>,
         ) -> (NotePlan, Option<NotedSession>) {
             let plan = note.plan(&self.site, "api-design", before).unwrap();
-            let (NotePlan::Write { path, text, change } | NotePlan::Update { path, text, change }) =
+            let (NotePlan::Write { path, note, change } | NotePlan::Update { path, note, change }) =
                 &plan
             else {
                 return (plan, None);
             };
             let held = self.site.lock().unwrap();
             held.apply(change, Uuid::nil(), Timestamp::UNIX_EPOCH).unwrap();
-            let noted = note.noted(path, text);
+            let noted = note.noted(path);
             (plan, Some(noted))
         }
 
@@ -505,10 +574,10 @@ mod tests {
         for form in [NoteForm::Gen9, NoteForm::Gen3] {
             let notes = Notes::new();
             let mut one = note(form);
-            one.said = vec![("user", "first"), ("user", "second"), ("user", "third")];
+            one.said = ["first", "second", "third"].map(|text| said("user", text)).to_vec();
             let (_, noted) = notes.write(&one, None);
             // Only the last messages are read, and one of them is new.
-            one.said = vec![("user", "second"), ("user", "third"), ("user", "fourth")];
+            one.said = ["second", "third", "fourth"].map(|text| said("user", text)).to_vec();
             let (plan, later) = notes.write(&one, noted.as_ref());
             assert!(matches!(plan, NotePlan::Update { .. }), "{plan:?}");
             let text = fs_err::read_to_string(notes.path(plan.path())).unwrap();
@@ -517,13 +586,18 @@ mod tests {
             assert_eq!(counts, [1; 4], "{text}");
             assert!(matches!(notes.write(&one, later.as_ref()).0, NotePlan::Unchanged(_)));
             // What earlier versions kept of a note is enough.
-            let old = NotedSession { file: None, digest: noted.unwrap().digest, ..later.unwrap() };
+            let old = NotedSession {
+                file: None,
+                digest: noted.unwrap().digest,
+                messages: Vec::new(),
+                ..later.unwrap()
+            };
             fs_err::write(notes.path(&old.path), {
-                one.said = vec![("user", "first"), ("user", "second"), ("user", "third")];
-                one.text()
+                one.said = ["first", "second", "third"].map(|text| said("user", text)).to_vec();
+                one.first().text()
             })
             .unwrap();
-            one.said.push(("user", "fifth"));
+            one.said.push(said("user", "fifth"));
             assert!(matches!(notes.write(&one, Some(&old)).0, NotePlan::Update { .. }));
         }
     }
@@ -536,18 +610,24 @@ mod tests {
         let path = notes.path(plan.path());
         let edited = fs_err::read_to_string(&path).unwrap() + "My own line.\n";
         fs_err::write(&path, &edited).unwrap();
-        one.said.push(("user", "more"));
-        let (plan, _) = notes.write(&one, noted.as_ref());
+        assert!(matches!(notes.write(&one, noted.as_ref()).0, NotePlan::Unchanged(_)));
+        one.said.push(said("user", "more"));
+        let (plan, later) = notes.write(&one, noted.as_ref());
         assert_eq!(plan.path(), "memory/2026-01-16-api-design-2.md");
         assert_eq!(fs_err::read_to_string(&path).unwrap(), edited);
+        // The second note has what the first one lacks, and is the one that is updated from now on.
+        one.said.push(said("user", "and more"));
+        assert!(matches!(notes.write(&one, later.as_ref()).0, NotePlan::Update { .. }));
+        let second = fs_err::read_to_string(notes.path(plan.path())).unwrap();
+        assert!(second.ends_with("\n\nuser: \"more\"\nuser: \"and more\"\n"), "{second}");
     }
 
     #[test]
     fn a_zone_without_a_name_is_shown_by_its_offset() {
         let mut note = note(NoteForm::Gen9);
         note.at = note.at.with_time_zone(TimeZone::fixed(jiff::tz::offset(2)));
-        assert!(note.text().starts_with("# Session: 2026-01-16 21:30:00 +02:00\n"));
+        assert!(note.first().text().starts_with("# Session: 2026-01-16 21:30:00 +02:00\n"));
         note.at = note.at.with_time_zone(TimeZone::UTC);
-        assert!(note.text().starts_with("# Session: 2026-01-16 19:30:00 UTC\n"));
+        assert!(note.first().text().starts_with("# Session: 2026-01-16 19:30:00 UTC\n"));
     }
 }

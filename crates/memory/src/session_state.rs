@@ -14,7 +14,7 @@ use crate::session_note::NotedSession;
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
 
 /// Larger than any of these files.
-const MAX_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 1 << 20;
 /// So many sessions are known; those that were quiet the longest are forgotten.
 const MOST_SESSIONS: usize = 1000;
 
@@ -24,6 +24,9 @@ pub struct SessionState {
     /// The compaction cycle in which memories were flushed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushed: Option<String>,
+    /// A digest of the end of the conversation at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushed_after: Option<String>,
     /// Digests of the captured sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captured: Vec<String>,

@@ -107,7 +107,7 @@ pub fn context_rules() -> impl Iterator<Item = &'static ContextRules> {
     RUNTIMES.iter().flat_map(|runtime| runtime.contexts).copied()
 }
 
-/// Reads the end of a transcript in a file, whichever program wrote it; a link is not followed.
+/// Reads the end of a transcript in a file, whichever program wrote it.
 pub fn read_transcript(path: &Path, reach: Reach) -> Result<Conversation, ReadConversationError> {
     let formats: Vec<_> = RUNTIMES.iter().filter_map(|runtime| runtime.transcripts).collect();
     kit::conversation::read_path(&formats, path, reach)

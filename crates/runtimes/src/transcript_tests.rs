@@ -205,11 +205,28 @@ fn what_is_no_transcript_is_said_to_be_none() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_and_a_pipe_are_not_read() {
+fn a_link_to_a_transcript_is_read_and_a_folder_is_not() {
     let home = Home::new();
     let path = home.write("s.jsonl", &[openclaw("user", "x")]);
     let link = home.0.path().join("link.jsonl");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    let error = read_transcript(&link, Reach::Messages(15)).unwrap_err();
+    assert_eq!(texts(&read_transcript(&link, Reach::Messages(15)).unwrap()), ["user: x"]);
+    let folder = home.0.path().join("folder.jsonl");
+    std::os::unix::fs::symlink(home.0.path(), &folder).unwrap();
+    let error = read_transcript(&folder, Reach::Messages(15)).unwrap_err();
     assert!(matches!(error, ReadConversationError::Io { .. }));
+}
+
+#[test]
+fn a_byte_order_mark_hides_no_line_and_a_blank_file_is_an_empty_transcript() {
+    let home = Home::new();
+    let path = home.0.path().join("c1.jsonl");
+    for lines in [claude("user", &json!("hello there")), openclaw("user", "hello there")] {
+        fs_err::write(&path, format!("\u{feff}{lines}\r\n")).unwrap();
+        let found = read_transcript(&path, Reach::Messages(15)).unwrap();
+        assert_eq!(texts(&found), ["user: hello there"]);
+        assert_eq!(found.left_out.undecodable, 0);
+    }
+    fs_err::write(&path, "\n \r\n").unwrap();
+    assert!(read_transcript(&path, Reach::Messages(15)).unwrap().messages.is_empty());
 }

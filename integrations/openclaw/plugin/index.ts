@@ -35,10 +35,12 @@ type ReadAnswer = { path: string; from: number; lines: number; text: string; sus
 
 type Log = { warn(message: string): void };
 /** What OpenClaw says about the conversation that a hook is called for. */
-type HookEvent = { sessionFile?: string };
-type HookContext = { workspaceDir?: string; sessionKey?: string; sessionId?: string };
+type HookEvent = { sessionFile?: string; reason?: string };
+type HookContext = { agentId?: string; workspaceDir?: string; sessionKey?: string; sessionId?: string };
 type HookHandler = (event: HookEvent, context: HookContext) => Promise<void>;
 type Api = {
+  config?: object;
+  runtime?: { agent?: { resolveAgentWorkspaceDir?(config: object, agentId: string): string } };
   pluginConfig?: Settings;
   logger: Log;
   registerMemoryCorpusSupplement(supplement: object): void;
@@ -55,10 +57,16 @@ const MOST_QUERY = 8_000;
 const AT_ONCE = 4;
 /** The longest time that a note may take. */
 const NOTE_MS = 30_000;
+/** Why OpenClaw resets a conversation by itself. */
+const BY_ITSELF = ["daily", "idle"];
 /** Parts of session keys of groups, and of sessions that no person started. */
 const SHARED = ["group", "channel", "subagent", "cron", "hook"];
 /** The environment variables that the program gets: no keys of the gateway. */
-const VARIABLES = ["HOME", "PATH", "TMPDIR", "LANG", "USERPROFILE", "SystemRoot", "LOCALAPPDATA"];
+const VARIABLES = [
+  ...["HOME", "PATH", "TMPDIR", "LANG", "USERPROFILE", "SystemRoot", "LOCALAPPDATA"],
+  // Where the conversations of this gateway are.
+  ...["OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH", "OPENCLAW_PROFILE", "OPENCLAW_WORKSPACE_DIR"],
+];
 
 export default {
   id: "anemone",
@@ -73,15 +81,16 @@ export default {
   },
 };
 
-/** Notes a conversation before `/new` or `/reset` ends it, and before it is compacted. */
-export function keepNotes(api: Pick<Api, "logger" | "on">, settings: Settings) {
+/** Notes a conversation when it ends or was reset, and before it is compacted. */
+export function keepNotes(api: Pick<Api, "logger" | "on" | "config" | "runtime">, settings: Settings) {
   if (api.on === undefined) {
     api.logger.warn("anemone: this version of OpenClaw calls no hooks of plugins; no notes are kept");
     return;
   }
   const noting = (moment: string[]): HookHandler => async (event, context) => {
     // Without its workspace, the memory that the note belongs to is unknown.
-    if (!context?.workspaceDir) return;
+    const workspace = workspaceOf(api, context ?? {});
+    if (!workspace) return;
     // OpenClaw keeps nothing of these conversations, and so do we.
     if (/(^|:)incognito-/.test(context.sessionKey ?? "")) return;
     const told = {
@@ -89,11 +98,26 @@ export function keepNotes(api: Pick<Api, "logger" | "on">, settings: Settings) {
       session_key: context.sessionKey,
       transcript_path: event?.sessionFile,
     };
-    const args = ["hook", ...moment, "--json", "-w", context.workspaceDir];
+    const args = ["hook", ...moment, "--json", "-w", workspace];
     await ask({ ...settings, timeoutMs: NOTE_MS }, api.logger, args, JSON.stringify(told));
   };
   api.on("before_reset", noting(["session-end"]));
+  // OpenClaw itself resets a conversation at night, or after a pause; it only says so afterwards.
+  api.on("session_end", async (event, context) => {
+    const reason = event?.reason ?? "";
+    if (BY_ITSELF.includes(reason)) await noting(["session-end", "--reason", reason])(event, context);
+  });
   api.on("before_compaction", noting(["pre-compact", "--compacting", "--direct"]));
+}
+
+/**
+ * Returns the workspace of the agent that had a conversation. When a turn compacts its own
+ * conversation, OpenClaw only says which session it is.
+ */
+function workspaceOf(api: Pick<Api, "config" | "runtime">, context: HookContext): string | undefined {
+  const agent = context.agentId ?? /^agent:([^:]+):/.exec(context.sessionKey ?? "")?.[1];
+  if (context.workspaceDir || agent === undefined) return context.workspaceDir;
+  return api.runtime?.agent?.resolveAgentWorkspaceDir?.(api.config ?? {}, agent);
 }
 
 /** Searches and reads the configured sources. */

@@ -1,6 +1,6 @@
 //! The conversation that a hook is about.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anemone_memory::{LockedStore, SessionKind};
@@ -66,7 +66,8 @@ impl ConversationChoice {
                 None => found_by_name(input, of_agent)?,
             },
         };
-        Ok(found.map(|found| Self::completed(found, input)))
+        let path = self.transcript.as_ref().or(input.transcript_path.as_ref());
+        Ok(found.map(|found| Self::completed(found, input, path.map(PathBuf::as_path))))
     }
 
     /// Reads the end of the conversation as [`Self::read`] does; where none is named, the end of
@@ -94,7 +95,7 @@ impl ConversationChoice {
     }
 
     /// Adds what the program says about its session.
-    fn completed(mut found: Conversation, input: &HookInput) -> Conversation {
+    fn completed(mut found: Conversation, input: &HookInput, path: Option<&Path>) -> Conversation {
         if let Some(caller) = input.caller()
             && found.source.is_none()
         {
@@ -104,7 +105,11 @@ impl ConversationChoice {
             found.session_key.clone_from(&input.session_key);
         }
         if found.session_id.is_none() {
-            found.session_id = input.session_id.clone().or_else(|| found.session_key.clone());
+            // A transcript may lack its first line. The session of a key changes, that of a file
+            // does not.
+            let file = path.and_then(|path| path.file_name()?.to_str()?.split(".jsonl").next());
+            let named = input.session_id.as_deref().or(file).or(found.session_key.as_deref());
+            found.session_id = named.map(str::to_owned);
         }
         found
     }
@@ -145,6 +150,16 @@ pub(super) fn local_time(zone: Option<&str>, host: &Host) -> Result<Zoned> {
         }
     };
     Ok(host.now().to_zoned(zone))
+}
+
+/// Returns the name under which the state of a conversation's note is kept.
+pub(super) fn name_of_note(conversation: &Conversation) -> String {
+    let session = conversation.session_id.as_deref().unwrap_or("unknown");
+    match &conversation.reset {
+        None => session.to_owned(),
+        // A conversation after a reset is another one, even if the session keeps its id.
+        Some(reset) => format!("{session} after {reset}"),
+    }
 }
 
 /// Returns who said what.

@@ -1,11 +1,11 @@
 //! Decides whether memories must be saved before a conversation is compacted.
 
-use anemone_format::Origin;
+use anemone_format::{Moment, Origin, sha256_hex};
 use anemone_memory::{
     Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, NewEntry, SessionKind,
     flushed_entries, suspicious, told,
 };
-use anemone_runtimes::{Conversation, Reach};
+use anemone_runtimes::{Conversation, Machine, Reach};
 use jiff::Zoned;
 use serde::Serialize;
 
@@ -81,7 +81,8 @@ pub struct PreCompactReport {
     /// Whether they must.
     pub flush: bool,
     /// `tokens`, `transcript_bytes`, `compacting`, `below_threshold`, `already_flushed`,
-    /// `heartbeat`, `subagent`, `cron`, `boot`, `cli_provider`, `read_only` or `switched_off`.
+    /// `heartbeat`, `subagent`, `cron`, `boot`, `webhook`, `cli_provider`, `read_only` or
+    /// `switched_off`.
     pub reason: &'static str,
     /// The tokens that the next request is about to have.
     pub tokens: u64,
@@ -170,13 +171,18 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
     let session = conversation.and_then(|talk| talk.session_id.clone());
     let session = session.or_else(|| input.session_id.clone());
     let cycle = cycle_of(request, conversation);
-    let flushed = session.as_deref().and_then(|id| memory.site.session_state(id).flushed);
+    let state = session.as_deref().map(|id| memory.site.session_state(id)).unwrap_or_default();
+    let said_last = conversation.filter(|talk| !talk.messages.is_empty()).map(digest_of);
     let question = FlushQuestion {
         context_window: request.context_window.unwrap_or(settings.context_window),
         tokens,
         bytes: conversation.map_or(0, |talk| talk.bytes),
-        is_done: is_done(flushed.as_deref(), cycle.as_deref())
-            && !request.may_be_another(conversation),
+        is_done: if request.saves_at_once() {
+            said_last.is_some() && state.flushed_after == said_last
+        } else {
+            is_done(state.flushed.as_deref(), cycle.as_deref())
+                && !request.may_be_another(conversation)
+        },
         is_compacting: request.is_compacting(),
         session: named.filter(|kind| !kind.is_conversation()).or_else(by_key).or(named),
         is_heartbeat: request.heartbeat,
@@ -211,7 +217,8 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
         }
         FlushBy::ChatModel => {
             memory.check_writable()?;
-            let flush = Flush { memory: &memory, session: session.as_deref(), now: &now, host };
+            let session = session.as_deref();
+            let flush = Flush { memory: &memory, machine: &machine, session, now: &now, host };
             flush.save(request, &request.chat.over(chat), conversation, &mut report)?;
         }
     }
@@ -219,6 +226,7 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
         let held = lock(&memory)?;
         let mut state = memory.site.session_state(&session);
         state.flushed = Some(cycle.unwrap_or_else(|| FIRST_CYCLE.to_owned()));
+        state.flushed_after = said_last;
         held.keep_session_state(&session, &state)?;
     }
     Ok(report)
@@ -227,6 +235,13 @@ pub fn pre_compact(request: &PreCompactRequest, host: &Host) -> Result<PreCompac
 impl PreCompactRequest {
     fn is_compacting(&self) -> bool {
         self.compacting || self.input.is_compacting()
+    }
+
+    /// Says whether the memories are saved by this call, and not by the agent later. Then a second
+    /// call saves what was said since the first one, whatever became of the compaction: the user may
+    /// have stopped it and talked on.
+    fn saves_at_once(&self) -> bool {
+        self.is_compacting() && self.flush_by == FlushBy::ChatModel
     }
 
     /// Says whether the last compaction may be too far back to be seen, so that this is another
@@ -279,6 +294,16 @@ fn cycle_of(request: &PreCompactRequest, conversation: Option<&Conversation>) ->
     })
 }
 
+/// Returns a digest of the end of a conversation.
+fn digest_of(conversation: &Conversation) -> String {
+    let mut said = String::new();
+    for message in &conversation.messages {
+        let at = message.at.as_ref().map_or("", Moment::as_str);
+        said.push_str(&format!("{at} {}: {}\n", message.role.as_str(), message.text));
+    }
+    sha256_hex(said.as_bytes())
+}
+
 /// Says whether a cycle has had its flush. An unnamed cycle is the last one that was seen: its
 /// compaction is too far back to be found.
 fn is_done(flushed: Option<&str>, cycle: Option<&str>) -> bool {
@@ -296,6 +321,7 @@ fn is_read_only(memory: &AgentMemory) -> bool {
 /// Saving what a chat model lists.
 struct Flush<'a> {
     memory: &'a AgentMemory,
+    machine: &'a Machine,
     session: Option<&'a str>,
     now: &'a Zoned,
     host: &'a Host,
@@ -327,8 +353,11 @@ impl Flush<'_> {
                 Err(error) => return Err(error),
             }
         }
-        let conversation = conversation.ok_or(HookError::NoConversation)?;
-        let mut note = session_end::note(&request.noting(), self.memory, conversation, self.host)?;
+        // What was said before the last compaction may not be noted yet.
+        let reach = session_end::NOTE_REACH;
+        let talk = request.conversation.read(&request.input, self.memory, self.machine, reach)?;
+        let talk = talk.ok_or(HookError::NoConversation)?;
+        let mut note = session_end::note(&request.noting(), self.memory, &talk, self.host)?;
         note.notes.extend(failure);
         if let Some(path) = &note.path {
             report.path.clone_from(path);

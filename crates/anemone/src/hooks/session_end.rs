@@ -3,13 +3,16 @@
 use anemone_format::Origin;
 use anemone_memory::{
     ACTIVE_CONTEXT, ACTIVE_CONTEXT_PROMPT, ActiveContext, Category, ChatSettings, NewEntry,
-    NoteForm, NotePlan, NoteSkipReason, NotedSession, SessionKind, SessionNote, UnknownStatements,
-    WeightedText, not_worth_noting, row_document, slug_of, telling_slug, told, without_unanswered,
+    NoteForm, NotePlan, NoteSkipReason, NotedSession, SaidMessage, SessionKind, SessionNote,
+    UnknownStatements, WeightedText, not_worth_noting, row_document, slug_of, telling_slug, told,
+    without_unanswered,
 };
-use anemone_runtimes::{Conversation, OmittedCounts, Reach, Role, context_rules_of};
+use anemone_runtimes::{
+    Conversation, ConversationMessage, OmittedCounts, Reach, Role, context_rules_of,
+};
 use serde::Serialize;
 
-use super::conversation::{local_time, lock, said};
+use super::conversation::{local_time, lock, name_of_note, said};
 use super::entry_target::{EntryTarget, LoggedWrite, log_write, stamp};
 use super::{ConversationChoice, HookError, HookInput, Result};
 use crate::agent_memory::{Access, AgentMemory, MemoryChoice};
@@ -31,6 +34,9 @@ const ANSWER_TOKENS: u32 = 600;
 /// A session is judged by at least so many of its last messages.
 const JUDGED_MESSAGES: u32 = 15;
 
+/// A session that has a note is read so far back for what was said since.
+pub(super) const NOTE_REACH: Reach = Reach::Messages(500);
+
 /// A session that ended.
 #[derive(Clone, Debug)]
 pub struct SessionEndRequest {
@@ -40,7 +46,8 @@ pub struct SessionEndRequest {
     pub input: HookInput,
     /// The conversation.
     pub conversation: ConversationChoice,
-    /// How many messages are noted.
+    /// How many messages the first note of a session has. A later note gets everything that was said
+    /// since.
     pub messages: u32,
     /// Whose form the note has; without it, that of the agent's own program. A session that has a
     /// note keeps the form of that note.
@@ -73,7 +80,7 @@ pub struct SessionEndReport {
     /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// How many messages are in it.
+    /// How many messages it adds to what is noted of the session.
     pub messages: usize,
     /// Messages of unanswered questions; they are not in the note.
     pub unanswered: usize,
@@ -117,6 +124,8 @@ pub enum NoteStatus {
     Heartbeat,
     /// There is no note: it is the run when the gateway starts.
     Boot,
+    /// There is no note: it is a run that a webhook started.
+    Webhook,
     /// There is no note: the user sent only one message.
     TooShort,
     /// There is no note: the user only asked questions.
@@ -143,6 +152,7 @@ impl NoteStatus {
             SessionKind::Cron => Some(Self::Cron),
             SessionKind::Heartbeat => Some(Self::Heartbeat),
             SessionKind::Boot => Some(Self::Boot),
+            SessionKind::Webhook => Some(Self::Webhook),
             SessionKind::Main | SessionKind::First | SessionKind::Group => None,
         }
     }
@@ -166,7 +176,6 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
     let access = Access::Write.unless(request.dry_run);
     let (machine, memory) = input.open(&request.memory, access, host)?;
     memory.check_writable()?;
-    let reach = Reach::Messages(request.messages.max(JUDGED_MESSAGES) as usize);
     // A session that has no memory of its own is not read at all.
     let kind = request.conversation.session_kind(input);
     if let Some(status) = kind.and_then(NoteStatus::of_kind) {
@@ -174,7 +183,7 @@ pub fn session_end(request: &SessionEndRequest, host: &Host) -> Result<SessionEn
         let dry_run = request.dry_run;
         return Ok(SessionEndReport { dry_run, status, session_id, ..SessionEndReport::default() });
     }
-    let talk = request.conversation.read_or_last(input, &memory, &machine, reach)?;
+    let talk = request.conversation.read_or_last(input, &memory, &machine, NOTE_REACH)?;
     let talk = talk.ok_or(HookError::NoConversation)?;
     note(request, &memory, &talk, host)
 }
@@ -188,15 +197,19 @@ pub(super) fn note(
 ) -> Result<SessionEndReport> {
     let configured = Config::read(host)?.chat;
     let all = said(talk);
-    let answered = without_unanswered(&all);
-    let unanswered = all.len() - answered.len();
-    let first = answered.len().saturating_sub(request.messages as usize);
-    let said = answered[first..].to_vec();
+    let kept = without_unanswered(&all);
+    let last = all.len().saturating_sub(request.messages.max(JUDGED_MESSAGES) as usize);
+    let judged: Vec<(&str, &str)> =
+        kept.iter().filter(|at| **at >= last).map(|at| all[*at]).collect();
+    let messages: Vec<SaidMessage<'_>> =
+        kept.iter().map(|at| message(&talk.messages[*at])).collect();
+    let noted = judged.len().min(request.messages as usize);
+    let (earlier, said) = messages.split_at(messages.len() - noted);
     let mut report = SessionEndReport {
         dry_run: request.dry_run,
         session_id: talk.session_id.clone(),
         messages: said.len(),
-        unanswered,
+        unanswered: all.len() - last - judged.len(),
         left_out: talk.left_out,
         ..SessionEndReport::default()
     };
@@ -208,13 +221,14 @@ pub(super) fn note(
     if talk.messages.is_empty() {
         return Ok(report);
     }
-    let session = talk.session_id.as_deref().unwrap_or("unknown");
+    let session = name_of_note(talk);
+    let session = session.as_str();
     let known = memory.site.session_state(session).noted;
     if !request.always {
         let why = match talk.is_scripted {
             true => Some(NoteStatus::Scripted),
             // A session that has a note is not short, even if little was said since.
-            false => not_worth_noting(&answered)
+            false => not_worth_noting(&judged)
                 .filter(|why| known.is_none() || *why != NoteSkipReason::TooShort)
                 .map(NoteStatus::from),
         };
@@ -222,7 +236,7 @@ pub(super) fn note(
         // updated.
         let own = known.as_ref().map(|noted| noted.path.as_str());
         let why = match why {
-            None if has_everything(memory, &answered, own)? => Some(NoteStatus::Known),
+            None if has_everything(memory, &judged, own)? => Some(NoteStatus::Known),
             why => why,
         };
         if let Some(why) = why {
@@ -237,7 +251,8 @@ pub(super) fn note(
         session_id: talk.session_id.as_deref(),
         source: talk.source.as_deref(),
         reason: request.reason.as_deref(),
-        said,
+        said: said.to_vec(),
+        earlier: earlier.to_vec(),
         secrets: talk.secrets.clone(),
     };
     let dry_run = request.dry_run;
@@ -255,9 +270,13 @@ pub(super) fn note(
     if memory.site.layout().active_context {
         let told = answer.map(|answer| ActiveContext::of_answer(&answer, &note.secrets));
         let told = told.filter(|context| !context.is_empty());
-        noting.context = told.unwrap_or_else(|| ActiveContext::of(&answered, &note.secrets));
+        noting.context = told.unwrap_or_else(|| ActiveContext::of(&judged, &note.secrets));
     }
     noting.file(&slug, named_by, report)
+}
+
+fn message(said: &ConversationMessage) -> SaidMessage<'_> {
+    SaidMessage { role: said.role.as_str(), text: &said.text, at: said.at.as_ref() }
 }
 
 /// Returns the form of the note: that of the existing one, or else the requested one.
@@ -328,17 +347,18 @@ impl NoteWriter<'_> {
         let mut state = memory.site.session_state(session);
         let plan = note.plan(&memory.site, slug, state.noted.as_ref())?;
         report.path = Some(plan.path().to_owned());
-        let (status, path, text, mut change) = match plan {
+        let (status, path, written, mut change) = match plan {
             NotePlan::Unchanged(_) => {
                 report.status = NoteStatus::Unchanged;
                 return Ok(report);
             }
-            NotePlan::Write { path, text, change } => {
+            NotePlan::Write { path, note, change } => {
                 report.named_by = Some(named_by);
-                (NoteStatus::Written, path, text, change)
+                (NoteStatus::Written, path, note, change)
             }
-            NotePlan::Update { path, text, change } => (NoteStatus::Updated, path, text, change),
+            NotePlan::Update { path, note, change } => (NoteStatus::Updated, path, note, change),
         };
+        report.messages = written.added;
         let stamp = stamp(Origin::Agent, note.session_id, host);
         match self.context.edit(&memory.site, &self.title(), &stamp) {
             Ok(Some(edit)) => {
@@ -352,14 +372,14 @@ impl NoteWriter<'_> {
         }
         let Some(held) = held else {
             report.status = NoteStatus::Planned;
-            report.text = Some(text);
+            report.text = Some(written.text());
             return Ok(report);
         };
         let applied = held.apply(&change, host.fresh_id(), host.now())?;
-        state.noted = Some(note.noted(&path, &text));
+        state.noted = Some(written.noted(&path));
         held.keep_session_state(session, &state)?;
         let change = applied.id.0.to_string();
-        let entries = note.said.len();
+        let entries = written.added;
         let write = LoggedWrite { hook: HOOK, path: &path, entries, change: &change };
         log_write(&held, write, host, &mut report.notes);
         report.status = status;
@@ -379,7 +399,7 @@ impl NoteWriter<'_> {
     /// Notes a session in a row that is called by its id, in the place of an earlier note of it.
     fn row(&self, mut report: SessionEndReport) -> Result<SessionEndReport> {
         let Self { memory, note, session, host, .. } = self;
-        let digest = note.digest();
+        let digest = note.first().digest();
         // A session without an id is named after its messages; otherwise the next one would replace
         // it.
         let name = note.session_id.unwrap_or_else(|| digest.get(..16).unwrap_or(&digest));
@@ -390,24 +410,28 @@ impl NoteWriter<'_> {
         let held = lock(memory)?;
         let mut state = memory.site.session_state(session);
         let earlier = target.row(&key)?;
-        let is_same = |noted: &NotedSession| noted.path == path && noted.digest == digest;
-        if earlier.is_some() && state.noted.as_ref().is_some_and(is_same) {
+        let written = match &earlier {
+            Some(earlier) => note.after(earlier, state.noted.as_ref()),
+            None => note.first(),
+        };
+        if earlier.as_ref().is_some_and(|earlier| written.says_the_same(earlier)) {
             report.status = NoteStatus::Unchanged;
             return Ok(report);
         }
-        let text = earlier.as_ref().map_or_else(|| note.text(), |earlier| note.text_after(earlier));
+        report.messages = written.added;
+        let text = written.text();
         if self.dry_run {
             report.status = NoteStatus::Planned;
             report.text = Some(text);
             return Ok(report);
         }
         let stamp = stamp(Origin::Agent, note.session_id, host);
-        let noted = note.noted(&path, &text);
+        let noted = written.noted(&path);
         let given = NewEntry { text, key: Some(key), label: None, tags: Vec::new(), stamp };
         let change = target.add(&held, "hook session-end", vec![given], Category::Conversation)?;
         state.noted = Some(noted);
         held.keep_session_state(session, &state)?;
-        let entries = note.said.len();
+        let entries = written.added;
         let write = LoggedWrite { hook: HOOK, path: &path, entries, change: &change };
         log_write(&held, write, host, &mut report.notes);
         report.status = match earlier {
@@ -427,7 +451,8 @@ fn name(
     notes: &mut Vec<String>,
 ) -> (String, NameSource, Option<String>) {
     let asked = Chat::of(settings).and_then(|chat| {
-        let told = told(&note.said, SHOWN_CHARS);
+        let said: Vec<(&str, &str)> = note.said.iter().map(|said| (said.role, said.text)).collect();
+        let told = told(&said, SHOWN_CHARS);
         let prompt = format!("{SLUG_PROMPT} {ACTIVE_CONTEXT_PROMPT}");
         chat.map(|chat| chat.ask(&prompt, &told, ANSWER_TOKENS)).transpose()
     });
@@ -441,8 +466,11 @@ fn name(
         Err(error) => notes.push(error.to_string()),
     }
     let weight = |role: &str| if role == Role::User.as_str() { 2.0 } else { 1.0 };
-    let spoken: Vec<WeightedText<'_>> =
-        note.said.iter().map(|(role, text)| WeightedText { text, weight: weight(role) }).collect();
+    let spoken: Vec<WeightedText<'_>> = note
+        .said
+        .iter()
+        .map(|said| WeightedText { text: said.text, weight: weight(said.role) })
+        .collect();
     match telling_slug(&spoken) {
         Some(slug) => (slug, NameSource::Words, None),
         None => (note.time_slug(), NameSource::Time, None),

@@ -77,7 +77,18 @@ pub fn session_start(request: &SessionStartRequest, host: &Host) -> Result<Sessi
         included_chars: part.included_chars,
         total_chars: part.total_chars,
     });
-    Ok(SessionStartReport { cut: cut.collect(), context: report.text })
+    let cut: Vec<CutFile> = cut.collect();
+    // A file that is cut says so itself.
+    let is_left_out = |file: &&CutFile| file.included_chars == 0;
+    let left_out: Vec<ShownPage<'_>> =
+        cut.iter().filter(is_left_out).map(ShownPage::none).collect();
+    let note = not_shown(left_out.iter());
+    let mut text = report.text;
+    let length = text.chars().count() + note.chars().count() + 1;
+    if !note.is_empty() && request.chars.is_none_or(|most| length <= most) {
+        text.push_str(&format!("\n{note}"));
+    }
+    Ok(SessionStartReport { cut, context: text })
 }
 
 impl SessionStartRequest {
@@ -161,6 +172,11 @@ struct ShownPage<'a> {
 impl<'a> ShownPage<'a> {
     fn of(part: &'a Part) -> Self {
         Self { path: &part.path, text: part.content(), total: part.total_chars }
+    }
+
+    /// A file that is not shown at all.
+    fn none(file: &'a CutFile) -> Self {
+        Self { path: &file.path, text: "", total: file.total_chars }
     }
 
     fn framed(&self) -> FramedMemory<'a> {

@@ -21,6 +21,8 @@ use serde_json::{Value, json};
 use crate::support::memory::TestMemory;
 use crate::support::{self, Entry};
 
+#[path = "hook/once.rs"]
+mod once;
 #[path = "hook/rows.rs"]
 mod rows;
 
@@ -472,7 +474,7 @@ fn a_private_section_may_go_over_several_messages() {
     let filler: Vec<_> = (0..20).map(|number| format!("Bottle {number} of absinthe.")).collect();
     said.extend(filler.iter().map(|text| ("assistant", text.as_str())));
     let ended = hooks.end_claude_code("b", "cli", &said);
-    assert_eq!(ended.status, NoteStatus::NothingSaid, "{ended:?}");
+    assert_eq!((ended.status, ended.messages), (NoteStatus::TooShort, 1), "{ended:?}");
     assert!(!hooks.keeps("absinthe"), "no other file keeps it");
 }
 
@@ -720,16 +722,25 @@ fn a_compaction_that_happens_saves_what_was_said_without_a_model_and_once() {
     assert!(note.change.is_some(), "it can be undone");
     assert!(hooks.all_notes().contains("12 cm low"));
     assert_eq!(call(&told, false).reason, "already_flushed");
+    // The user stops the compaction and talks on, and Claude Code compacts again.
+    let stopped = [&said[..], &[line("user", "The crane of the pier is red.")]].concat();
+    hooks.write("cc1.jsonl", stopped.join("\n"));
+    let again = call(&told, false);
+    let note = again.note.unwrap();
+    assert_eq!((again.reason, note.status), ("compacting", NoteStatus::Updated));
+    assert_eq!(note.messages, 1);
     // After the compaction, the next one adds what was said since to the same note.
     let boundary =
         r#"{"type":"system","subtype":"compact_boundary","uuid":"k1","sessionId":"cc1"}"#;
     let more = line("user", "The ferry of Friday is cancelled.");
-    hooks.write("cc1.jsonl", format!("{}\n{boundary}\n{more}\n", said.join("\n")));
+    hooks.write("cc1.jsonl", format!("{}\n{boundary}\n{more}\n", stopped.join("\n")));
     let again = call(&told, false);
     assert_eq!((again.reason, again.note.unwrap().status), ("compacting", NoteStatus::Updated));
     assert_eq!(hooks.notes().len(), 1);
     let text = hooks.all_notes();
-    assert!(text.contains("12 cm low") && text.contains("ferry of Friday"), "{text}");
+    for said in ["12 cm low", "crane of the pier", "ferry of Friday"] {
+        assert_eq!(text.matches(said).count(), 1, "{text}");
+    }
     // A subagent of the session saves nothing.
     for change in [
         json!({ "agent_id": "a1" }),
@@ -767,6 +778,7 @@ fn sessions_without_a_person_neither_flush_nor_note() {
         ("agent:main:subagent:abc", "subagent"),
         ("cron:nightly", "cron"),
         ("agent:main:main:heartbeat", "heartbeat"),
+        ("agent:main:hook:gmail:1", "webhook"),
     ] {
         let hooks = Hooks::new();
         let by_name = |request: &mut PreCompactRequest| {
@@ -822,6 +834,49 @@ fn a_session_has_one_note_in_whatever_form_it_is_asked_for() {
         ),
         "{text}"
     );
+}
+
+#[test]
+fn a_conversation_after_a_reset_has_a_note_of_its_own_although_the_session_keeps_its_id() {
+    let hooks = Hooks::new();
+    // OpenClaw answers commands in the place of the agent.
+    let own = json!({ "role": "assistant", "model": "gateway-injected", "content": "Reset done." });
+    let message = |message: Value| json!({ "type": "message", "message": message }).to_string();
+    let user = |text: &str| message(json!({ "role": "user", "content": text }));
+    let reset = |id: &str| json!({ "type": "reset", "id": id, "reason": "new" }).to_string();
+    let mut lines = vec![json!({ "type": "session", "version": 4, "id": "s1" }).to_string()];
+    let end = |lines: &[String]| {
+        hooks.write("s1.jsonl", lines.join("\n"));
+        hooks.end(&hooks.path("s1.jsonl"))
+    };
+    lines.extend([user("Remember that the gauge reads low."), message(own)]);
+    // The hook may run after the reset.
+    lines.push(reset("r1"));
+    let first = end(&lines);
+    assert_eq!((first.status, first.messages), (NoteStatus::Written, 1));
+    let text = hooks.text(first.path.as_deref().unwrap());
+    lines.push(user("Remember that the ferry of Friday is cancelled."));
+    let second = end(&lines);
+    assert_eq!((second.status, second.messages), (NoteStatus::Written, 1));
+    assert_ne!(second.path, first.path);
+    lines.push(user("It runs again on Saturday."));
+    lines.push(reset("r2"));
+    assert_eq!(end(&lines).path, second.path);
+    assert_eq!(hooks.text(first.path.as_deref().unwrap()), text);
+    assert_eq!(hooks.notes().len(), 2);
+}
+
+#[test]
+fn transcripts_without_a_session_id_are_sessions_by_the_names_of_their_files() {
+    let hooks = Hooks::new();
+    for (name, said) in [("a", "Remember that buoy 1 is red."), ("b", "I prefer tea to coffee.")] {
+        let said = json!({ "type": "message", "message": { "role": "user", "content": said } });
+        hooks.write(&format!("{name}.jsonl"), said.to_string());
+        let ended = hooks.end(&hooks.path(&format!("{name}.jsonl")));
+        assert_eq!(ended.session_id.as_deref(), Some(name));
+        assert_eq!(ended.status, NoteStatus::Written);
+    }
+    assert_eq!(hooks.notes().len(), 2);
 }
 
 #[test]
@@ -902,6 +957,29 @@ fn a_session_begins_with_every_file_and_a_limit_is_shared() {
     let told = hooks.run(|host| session_start(&request, host)).unwrap().context;
     assert!(told.starts_with("## Memory Recall\nBefore answering anything about prior work"));
     assert!(told.contains("Citations are disabled"), "{told}");
+}
+
+#[test]
+fn files_that_use_up_the_runtimes_budget_cost_no_log_and_what_is_left_out_is_named() {
+    let hooks = Hooks::new();
+    for name in ["AGENTS", "SOUL", "IDENTITY", "USER", "MEMORY"] {
+        let line = |number| format!("- {name} has line {number} about the harbour and the tide.\n");
+        let lines: String = (0..900).map(line).collect();
+        hooks.write(&format!("ws/{name}.md"), format!("# {name}\n\n{lines}"));
+    }
+    let today = hooks.host.today();
+    let log = "It rained today by the harbour.\n".repeat(1_000);
+    hooks.write(&format!("ws/memory/{today}.md"), log);
+    let request = hooks.start_request(HookInput::default());
+    let told = hooks.run(|host| session_start(&request, host)).unwrap();
+    assert!(told.context.contains("It rained today"), "{:?}", told.cut);
+    let read = format!("read memory/{today}.md for full content");
+    assert!(told.context.contains(&read), "the path is one that can be read");
+    let left_out: Vec<&str> =
+        told.cut.iter().filter(|file| file.included_chars == 0).map(|file| &*file.path).collect();
+    assert_eq!(left_out, ["MEMORY.md"]);
+    let end: String = told.context.lines().rev().take(2).collect();
+    assert!(end.contains("memory_get") && end.contains("characters of MEMORY.md"), "{end}");
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &HookArgs, context: &Context<'_>) -> Result<()> {
     let done = input.and_then(|input| args.moment.answer(input, context));
     // The session goes on: programs take an exit code for an order to stop.
     match done {
-        Err(error) if has_own_form => notice(&format!("anemone: {}", error.message)),
+        Err(error) if has_own_form => notice(&format!("anemone: {}", error.with_causes())),
         Err(error) => {
             context.printer.print_error(&error);
         }

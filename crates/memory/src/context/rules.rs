@@ -112,6 +112,7 @@ impl ContextRules {
             | SessionKind::First
             | SessionKind::Heartbeat
             | SessionKind::Boot
+            | SessionKind::Webhook
             | SessionKind::Group => None,
         }
     }

@@ -23,6 +23,8 @@ word_enum! {
         Subagent = "subagent",
         /// A job that runs by the clock.
         Cron = "cron",
+        /// A run that a webhook or a mail started.
+        Webhook = "webhook",
     }
 }
 
@@ -46,6 +48,8 @@ impl SessionKind {
             Self::Subagent
         } else if has("cron") {
             Self::Cron
+        } else if key.starts_with("hook:") {
+            Self::Webhook
         } else if has("heartbeat") {
             Self::Heartbeat
         } else if has("group") || has("channel") || key.split(':').any(is_shared) {
@@ -67,13 +71,13 @@ impl SessionKind {
     /// Says whether only the owner and the agent take part, so that private files may be shown.
     #[must_use]
     pub const fn is_private(self) -> bool {
-        matches!(self, Self::Main | Self::First | Self::Heartbeat | Self::Boot)
+        matches!(self, Self::Main | Self::First | Self::Heartbeat | Self::Boot | Self::Webhook)
     }
 
     /// Says whether a session of this kind may see recalled memories at all.
     #[must_use]
     pub const fn may_recall(self) -> bool {
-        !matches!(self, Self::Subagent | Self::Cron)
+        !matches!(self, Self::Subagent | Self::Cron | Self::Webhook)
     }
 
     /// Says whether a person takes part in sessions of this kind. Only from these is anything saved
@@ -90,7 +94,8 @@ impl SessionKind {
             Self::Main | Self::First | Self::Heartbeat | Self::Boot => true,
             // What the owner's own session was about is not for a group.
             Self::Group => path.starts_with("memory/") && path != WORKING_FILE,
-            Self::Subagent | Self::Cron => false,
+            // What a webhook delivers was written by strangers.
+            Self::Subagent | Self::Cron | Self::Webhook => false,
         }
     }
 }
@@ -111,6 +116,9 @@ mod tests {
             ("agent:main:discord:guild-1:channel-2", SessionKind::Group),
             ("agent:main:subagent:1", SessionKind::Subagent),
             ("cron:nightly", SessionKind::Cron),
+            ("hook:gmail:18c", SessionKind::Webhook),
+            ("agent:main:hook:ingress", SessionKind::Webhook),
+            ("agent:hook:main", SessionKind::Main),
             ("agent:main:main:heartbeat", SessionKind::Heartbeat),
             // An agent may be called like a kind of session.
             ("agent:cron:main", SessionKind::Main),

@@ -57,6 +57,9 @@ pub struct Conversation {
     /// The id of the compaction that the conversation continues from; only when it was looked for
     /// and found.
     pub compaction: Option<String>,
+    /// The id of the reset that the messages follow; only when they were looked for and it was found.
+    /// A runtime may keep the id of a session when it is reset.
+    pub reset: Option<String>,
     /// How often the conversation was compacted, where the runtime counts.
     pub compaction_count: Option<u64>,
     /// Whether a program ran the conversation without a user typing, such as `claude -p`.
@@ -174,17 +177,19 @@ pub enum ReadConversationError {
     },
 }
 
-/// Reads the end of a transcript in a file, in one of these formats; a link is not followed.
+/// Reads the end of a transcript in a file, in one of these formats.
+///
+/// The user or the program that wrote the transcript names the path, so a link is followed.
 pub(crate) fn read_path(
     formats: &[TranscriptFormat],
     path: &Path,
     reach: Reach,
 ) -> Result<Conversation, ReadConversationError> {
     let fail = |source| ReadConversationError::Io { path: path.to_owned(), source };
-    let name = path.file_name().ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
-    let folder = Folder::open(folder_of(path)).map_err(fail)?;
-    let name = Path::new(name);
-    let conversation = read_file(formats, &folder, name, reach).map_err(fail)?;
+    let target = fs_err::canonicalize(path).map_err(fail)?;
+    let name = target.file_name().ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
+    let folder = Folder::open(folder_of(&target)).map_err(fail)?;
+    let conversation = read_file(formats, &folder, Path::new(name), reach).map_err(fail)?;
     conversation.ok_or_else(|| ReadConversationError::Unknown(path.to_owned()))
 }
 
@@ -199,7 +204,9 @@ pub(crate) fn read_file(
     let size = file.metadata()?.len();
     let mut gather = MessageCollector::new(formats, reach);
     let mut begin = size;
+    let mut is_blank = true;
     lines_from_end(&mut file, size, reach.bytes(), &mut |line, from| {
+        is_blank = false;
         let flow = match line {
             Line::Text(bytes) => gather.take(bytes),
             Line::TooLong => gather.skip(),
@@ -215,7 +222,7 @@ pub(crate) fn read_file(
             gather.header(&first);
         }
     }
-    if !gather.known && size > 0 {
+    if !gather.known && !is_blank {
         return Ok(None);
     }
     let session = gather.session_id();

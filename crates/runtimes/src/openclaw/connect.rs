@@ -123,8 +123,8 @@ fn writes(edit: &ConfigEdit) -> bool {
 /// Says what the plugin will write, and who else writes notes.
 fn notes_about_notes(document: &Value) -> Vec<ProgramNote> {
     let mut notes = vec![ProgramNote::Text(
-        "every conversation may add a note of itself to the memory of its agent, on /new and \
-         /reset and before it is compacted; `anemone status` shows what was written today"
+        "every conversation may add a note of itself to the memory of its agent, when it ends or \
+         is reset and before it is compacted; `anemone status` shows what was written today"
             .to_owned(),
     )];
     let own = &document["hooks"]["internal"]["entries"]["session-memory"];

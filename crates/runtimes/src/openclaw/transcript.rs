@@ -12,6 +12,9 @@ use crate::kit::{Boundary, Event, LineReading, SessionFacts, TranscriptFormat, b
 /// The list of sessions, with what the runtime stores about each.
 const MAX_INDEX_BYTES: u64 = 16 << 20;
 
+/// What OpenClaw notes as the model of its own answers to commands.
+const OWN_ANSWERS: &str = "gateway-injected";
+
 /// How OpenClaw writes transcripts.
 pub(crate) const FORMAT: TranscriptFormat = TranscriptFormat { line, beside: Some(beside) };
 
@@ -33,6 +36,9 @@ fn line(json: &Json) -> LineReading {
 
 /// Reads a message, and whether the owner sent it.
 fn said(line: &Json, message: &Json) -> Event {
+    if message.get("model").and_then(Json::as_str) == Some(OWN_ANSWERS) {
+        return Event::System;
+    }
     let mut event = spoken(line, message);
     if let Event::Message(said) = &mut event {
         said.by_owner = by_owner(line).or_else(|| by_owner(message));

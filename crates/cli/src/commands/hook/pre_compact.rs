@@ -13,14 +13,15 @@ use crate::output::{BOLD, GOOD, ODD, Report, bytes, count, safe};
 /// Decide whether memories must be saved before a conversation is compacted
 ///
 /// Answers with JSON: `flush` says whether the agent should now save what it must still know, and
-/// `prompt` and `system_prompt` are what to ask it. A flush is due when the next request comes
-/// near the end of the context window (the window less a reserve of 20,000 tokens and 4,000 more,
-/// less of a window that is smaller than both), or when the transcript has 2 MiB; once in each
+/// `prompt` and `system_prompt` are what to ask it. A flush is due when the next request comes near
+/// the end of the context window (the window less a reserve of 20,000 tokens and 4,000 more, less
+/// of a window that is smaller than both), or when the transcript has 2 MiB; once in each
 /// compaction cycle of a session, which is tracked. A PreCompact hook on stdin, or --compacting,
-/// needs no threshold: the conversation is being compacted. With --direct a chat model is asked
-/// instead of the agent, and what it lists is added to today's log, or as rows of the category
-/// daily to a database; without a chat model, the last 40 messages are saved in the note of the
-/// session, as `hook session-end` does. Sub-agents, jobs and heartbeats save nothing.
+/// needs no threshold: the conversation is being compacted; with --direct each such call saves what
+/// was said since the last one. With --direct a chat model is asked instead of the agent, and what
+/// it lists is added to today's log, or as rows of the category daily to a database; without a chat
+/// model, the last 40 messages are saved in the note of the session, as `hook session-end` does.
+/// Sub-agents, jobs, webhooks and heartbeats save nothing.
 #[derive(Args, Debug)]
 pub(crate) struct PreCompactArgs {
     #[command(flatten)]

@@ -19,13 +19,13 @@ use crate::output::{BOLD, GOOD, Report, count, safe, write_notes};
 /// that programs put in, sections between <private> and </private>, and questions that nobody
 /// answered are left out; secrets are replaced.
 ///
-/// Without a name of the conversation, on the command line or on stdin, it is the one that the agent
-/// had last. No note is written of a session that a program held (`claude -p`), in which the user
-/// said only one thing or only asked, or whose statements are all in the memory already; --always
-/// writes it anyway. Sessions of sub-agents, jobs and heartbeats never get one. A session has one
-/// note: when it goes on, its note is updated, in the form that it has. An agent that remembers
-/// in a database gets the note as a row of the category conversation, with the key
-/// session_ID.
+/// Without a name of the conversation, on the command line or on stdin, it is the one that the
+/// agent had last. No note is written of a session that a program held (`claude -p`), in which the
+/// user said only one thing or only asked, or whose statements are all in the memory already;
+/// --always writes it anyway. Sessions of sub-agents, jobs, webhooks and heartbeats never get one.
+/// A session has one note: when it goes on, its note gets what was said since, in the form that it
+/// has. An agent that remembers in a database gets the note as a row of the category conversation,
+/// with the key session_ID.
 #[derive(Args, Debug)]
 pub(crate) struct SessionEndArgs {
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(crate) struct SessionEndArgs {
     #[command(flatten)]
     conversation: ConversationArgs,
 
-    /// How many messages are noted: 1 to 500
+    /// How many messages the first note of a session has: 1 to 500
     #[arg(long, value_name = "N", default_value_t = 15)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=500))]
     messages: u32,
@@ -97,7 +97,9 @@ impl Report for SessionEndReport {
             NoteStatus::Written => {
                 writeln!(out, "{GOOD}noted{GOOD:#} {messages} in {BOLD}{path}{BOLD:#}")
             }
-            NoteStatus::Updated => writeln!(out, "{GOOD}updated{GOOD:#} {BOLD}{path}{BOLD:#}"),
+            NoteStatus::Updated => {
+                writeln!(out, "{GOOD}added{GOOD:#} {messages} to {BOLD}{path}{BOLD:#}")
+            }
             NoteStatus::Planned => {
                 writeln!(out, "would note {messages} in {BOLD}{path}{BOLD:#}:\n")?;
                 for line in self.text.iter().flat_map(|text| text.lines()) {
@@ -112,6 +114,7 @@ impl Report for SessionEndReport {
             NoteStatus::Cron => writeln!(out, "no note: it is the session of a job"),
             NoteStatus::Heartbeat => writeln!(out, "no note: it is a heartbeat"),
             NoteStatus::Boot => writeln!(out, "no note: it is the start of the gateway"),
+            NoteStatus::Webhook => writeln!(out, "no note: a webhook started this session"),
             NoteStatus::Scripted => writeln!(out, "no note: a program held this session"),
             NoteStatus::TooShort => writeln!(out, "no note: the session is too short"),
             NoteStatus::OnlyQuestions => writeln!(out, "no note: the user only asked questions"),

@@ -23,11 +23,13 @@ console.log(JSON.stringify({ answers, warned }));
 /// Calls the hooks that the plugin registers, and prints their names and what was warned of.
 const NOTE: &str = r#"
 const { keepNotes } = await import(process.argv[1]);
-const { settings, calls } = JSON.parse(process.argv[2]);
+const { settings, config, calls } = JSON.parse(process.argv[2]);
 const warned = [];
 const hooks = {};
 const on = (name, handler) => { hooks[name] = handler; };
-keepNotes({ logger: { warn: (message) => warned.push(message) }, on }, settings);
+const runtime = { agent: { resolveAgentWorkspaceDir: (config, agent) => config[agent] } };
+const logger = { warn: (message) => warned.push(message) };
+keepNotes({ logger, on, config, runtime }, settings);
 for (const [name, event, context] of calls) await hooks[name](event, context);
 console.log(JSON.stringify({ hooks: Object.keys(hooks), warned }));
 "#;
@@ -91,22 +93,31 @@ fn it_notes_a_conversation_that_is_reset_and_none_of_a_subagent() {
     let calls = json!([
         ["before_reset", event, context("agent:main:subagent:1")],
         ["before_reset", event, {}],
+        ["before_compaction", event, { "sessionKey": "agent:unknown:main" }],
+        ["session_end", event, context("agent:main:main")],
     ]);
     let settings = json!({ "program": program(), "notes": true });
     let asked = json!({ "settings": settings, "calls": calls });
     let Some(said) = run(&environment, NOTE, &asked) else { return };
-    assert_eq!(said["hooks"], json!(["before_reset", "before_compaction"]));
+    assert_eq!(said["hooks"], json!(["before_reset", "session_end", "before_compaction"]));
     assert_eq!(said["warned"], json!([]));
     assert!(!environment.path("ws/memory").exists());
-    let calls = json!([
-        ["before_compaction", event, context("agent:main:main")],
-        ["before_reset", event, context("agent:main:main")],
-    ]);
-    let asked = json!({ "settings": settings, "calls": calls });
-    let said = run(&environment, NOTE, &asked).expect("node was there before");
-    assert_eq!(said["warned"], json!([]));
-    let notes: Vec<_> = fs_err::read_dir(environment.path("ws/memory")).unwrap().collect();
-    assert_eq!(notes.len(), 1, "one session has one note");
+    // A turn that compacts its own conversation only names the session.
+    let by_itself = json!({ "sessionFile": environment.path("s1.jsonl"), "reason": "idle" });
+    let config = json!({ "main": environment.path("ws") });
+    for call in [
+        json!(["before_compaction", event, { "sessionKey": "agent:main:main" }]),
+        json!(["before_reset", event, context("agent:main:main")]),
+        json!(["session_end", by_itself, context("agent:main:main")]),
+    ] {
+        let asked = json!({ "settings": settings, "config": config, "calls": [call] });
+        let said = run(&environment, NOTE, &asked).expect("node was there before");
+        assert_eq!(said["warned"], json!([]));
+        let notes = fs_err::read_dir(environment.path("ws/memory")).unwrap();
+        let names = notes.map(|note| note.unwrap().file_name());
+        let notes = names.filter(|name| name != "active-context.md").count();
+        assert_eq!(notes, 1, "{call}: one session has one note");
+    }
 }
 
 #[test]

@@ -149,7 +149,10 @@ impl<'a> MessageCollector<'a> {
                 ControlFlow::Break(())
             }
             // A reset with messages after it is where the requested part begins.
-            (Reach::Messages(_), Boundary::Reset) if self.messages > 0 => ControlFlow::Break(()),
+            (Reach::Messages(_), Boundary::Reset) if self.messages > 0 => {
+                self.conversation.reset = Some(id);
+                ControlFlow::Break(())
+            }
             (Reach::Messages(_), _) => ControlFlow::Continue(()),
         }
     }
@@ -165,7 +168,10 @@ impl<'a> MessageCollector<'a> {
             return ControlFlow::Continue(());
         }
         match read(self.formats, bytes).map(|line| line.event) {
-            Some(Event::Boundary { kind: Boundary::Reset, .. }) => ControlFlow::Break(()),
+            Some(Event::Boundary { kind: Boundary::Reset, id }) => {
+                self.conversation.reset = Some(id);
+                ControlFlow::Break(())
+            }
             Some(Event::Message(message)) => {
                 self.conversation.secrets.learn(&message.text);
                 let found = private_sections(&message.text);

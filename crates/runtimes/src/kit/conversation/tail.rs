@@ -108,6 +108,8 @@ fn hand_out(
     from: u64,
     take: &mut dyn FnMut(Line<'_>, u64) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
+    // Some editors write a byte order mark.
+    let line = if from == 0 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
     let line = line.trim_ascii();
     if line.is_empty() { ControlFlow::Continue(()) } else { take(Line::Text(line), from) }
 }
