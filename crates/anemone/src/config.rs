@@ -7,7 +7,7 @@ mod memory;
 mod section;
 
 use std::collections::HashMap;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anemone_embed::Provider;
@@ -23,8 +23,9 @@ use self::memory::{
     read_audit, read_capture, read_chat, read_context, read_flush, read_recall, read_remember,
     read_search, read_tidy,
 };
-use self::section::{Folders, Section, expected, text};
+use self::section::{Folders, Section, expected, text as text_of};
 use crate::embedder::{EmbedderName, EmbedderSetting};
+use crate::files::{Existing, FileError, OutputFile};
 use crate::host::Host;
 use crate::search::Citations;
 
@@ -153,6 +154,9 @@ pub enum ConfigError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigProblem {
+    /// It is a folder, a pipe or something else that is no file.
+    #[error("it is not a regular file")]
+    NotAFile,
     /// The file is longer than any config written by hand.
     #[error("it is too long to be a config")]
     TooLong,
@@ -206,7 +210,7 @@ impl ConfigProblem {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::TooLong | Self::NotUtf8 | Self::WrongName { .. } => return None,
+            Self::NotAFile | Self::TooLong | Self::NotUtf8 | Self::WrongName { .. } => return None,
             Self::NotToml { .. } => "write it as name = \"value\"".to_owned(),
             Self::AutomaticFallback => {
                 "give \"builtin\", \"none\" or the name of an embedder".to_owned()
@@ -227,6 +231,36 @@ pub fn path(host: &Host) -> PathBuf {
     host.folders.own_config().join("config.toml")
 }
 
+/// Writes the file with every setting commented out, where there is none.
+pub fn init(host: &Host) -> Result<(), FileError> {
+    let path = path(host);
+    if let Some(folder) = path.parent() {
+        fs_err::create_dir_all(folder)?;
+    }
+    let mut target = OutputFile::create(&path, Existing::Keep)?;
+    target.write(None, |out| out.write_all(DEFAULT.as_bytes()).map_err(FileError::Io))?;
+    target.commit()
+}
+
+/// Reads the text of the config; `None` if there is none. A link to it is followed: people keep
+/// their settings elsewhere.
+pub(crate) fn text(host: &Host) -> Result<Option<String>, ConfigError> {
+    let path = path(host);
+    let invalid = |problem| ConfigError::Invalid { path: path.clone(), problem };
+    let Some(there) = if_found(fs_err::metadata(&path))? else { return Ok(None) };
+    // Checked before it is opened: opening a pipe would wait for a writer.
+    if !there.is_file() {
+        return Err(invalid(ConfigProblem::NotAFile));
+    }
+    let Some(file) = if_found(fs_err::File::open(&path))? else { return Ok(None) };
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(invalid(ConfigProblem::TooLong));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| invalid(ConfigProblem::NotUtf8))
+}
+
 impl Config {
     /// Reads the config; a missing file is an empty config.
     pub fn read(host: &Host) -> Result<Self, ConfigError> {
@@ -235,21 +269,11 @@ impl Config {
 
     /// Reads the config over these settings: what the file does not set stays as it is.
     pub fn overridden(self, host: &Host) -> Result<Self, ConfigError> {
+        let Some(text) = text(host)? else { return Ok(self) };
         let path = path(host);
-        let Some(file) = if_found(fs_err::File::open(&path))? else { return Ok(self) };
-        let mut bytes = Vec::new();
-        file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
         let folder = path.parent().unwrap_or(Path::new("/"));
-        self.decode(bytes, folder, &host.folders.home)
+        self.parse(&text, folder, &host.folders.home)
             .map_err(|problem| ConfigError::Invalid { path: path.clone(), problem })
-    }
-
-    fn decode(self, bytes: Vec<u8>, folder: &Path, home: &Path) -> Result<Self> {
-        if bytes.len() as u64 > MAX_BYTES {
-            return Err(ConfigProblem::TooLong);
-        }
-        let text = String::from_utf8(bytes).map_err(|_| ConfigProblem::NotUtf8)?;
-        self.parse(&text, folder, home)
     }
 
     /// Reads the text of a config; files are named relative to its folder or to the home folder.
@@ -320,7 +344,7 @@ fn read_service(mut section: Section<'_>, earlier: ServiceConfig) -> Result<Serv
 }
 
 fn named(place: &str, item: &Item) -> Result<EmbedderSetting> {
-    let text = text(place, item)?;
+    let text = text_of(place, item)?;
     text.parse().map_err(|error| misnamed(place, &error))
 }
 

@@ -96,7 +96,8 @@ impl SearchRequest {
     }
 
     /// Returns the request with the settings of what is searched: the arguments come first.
-    fn configured(&self, target: &SearchTarget, host: &Host) -> Self {
+    #[must_use]
+    pub fn configured(&self, target: &SearchTarget, host: &Host) -> Self {
         let settings = target.readable_config(host).search;
         let mut request = self.clone();
         request.limit = self.limit.or(settings.limit);

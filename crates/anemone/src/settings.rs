@@ -7,11 +7,12 @@ mod explain;
 mod said;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use anemone_embed::Provider;
 use anemone_runtimes::{
-    FoundAgent, Machine, Runtime, RuntimeSetting, RuntimeSettings, SettingKey, SettingUse,
-    SettingValue,
+    ExtraPlace, FoundAgent, Machine, Runtime, RuntimeSetting, RuntimeSettings, SettingKey,
+    SettingUse, SettingValue,
 };
 
 pub use self::explain::{
@@ -19,7 +20,7 @@ pub use self::explain::{
     explain,
 };
 pub(crate) use self::said::{unsaid, unsaid_of};
-use crate::config::{Config, ConfigError, SearchSettings};
+use crate::config::{self, Config, ConfigError, SearchSettings};
 use crate::embedder::{EmbedderKind, EmbedderName, EmbedderSetting};
 use crate::host::Host;
 use crate::search::Citations;
@@ -31,7 +32,8 @@ const CHAIN: [Provider; 4] =
 /// Returns what the configuration of an agent's runtime says.
 ///
 /// A folder that somebody named may hold any configuration, so only that of an agent of this
-/// machine may name a service, which costs money and gets the texts.
+/// machine may name a service, which costs money and gets the texts. Where the runtime itself does
+/// not search, it names none.
 #[must_use]
 pub fn runtime_settings(
     runtime: &Runtime,
@@ -39,35 +41,77 @@ pub fn runtime_settings(
     machine: &Machine,
 ) -> RuntimeSettings {
     let mut found = runtime.settings_of(machine, agent);
-    let is_service = |setting: &&mut RuntimeSetting| match setting.effect() {
+    let is_off = found.value(SettingKey::SearchEnabled) == Some(&SettingValue::Bool(false));
+    let agents = || runtime.discover_by_files(machine);
+    let refusal = if !found.settings.iter().any(names_service) {
+        return found;
+    } else if is_off {
+        SettingUse::NotNeeded(
+            "memory search is switched off there, so no text goes to its service; [embedding] of \
+             config.toml or --embedder names one",
+        )
+    } else if !agents().iter().any(|known| known.config == agent.config) {
+        SettingUse::Ignored(
+            "only the configuration of an agent that was found on this machine may name a service",
+        )
+    } else {
+        return found;
+    };
+    let belongs_to_service = |setting: &RuntimeSetting| {
+        matches!(setting.key, Some(SettingKey::EmbedderUrl | SettingKey::EmbedderDimensions))
+            && setting.effect().is_some()
+    };
+    for setting in &mut found.settings {
+        if names_service(setting) || belongs_to_service(setting) {
+            setting.verdict = refusal;
+        }
+    }
+    found
+}
+
+/// Whether a setting names a service, which gets the texts.
+fn names_service(setting: &RuntimeSetting) -> bool {
+    use EmbedderKind::{Builtin, BuiltinQuality, MiniLm};
+    match setting.effect() {
         Some((SettingKey::Embedder | SettingKey::EmbedderFallback, SettingValue::Text(name))) => {
             !matches!(
                 name.parse(),
                 Ok(EmbedderSetting::None
                     | EmbedderSetting::This(EmbedderName {
-                        name: EmbedderKind::Builtin
-                            | EmbedderKind::BuiltinQuality
-                            | EmbedderKind::MiniLm,
+                        name: Builtin | BuiltinQuality | MiniLm,
                         ..
                     }))
             )
         }
         _ => false,
-    };
-    let mut services: Vec<_> = found.settings.iter_mut().filter(is_service).collect();
-    if services.is_empty() {
-        return found;
     }
-    let agents = runtime.discover_by_files(machine);
-    if !agents.iter().any(|known| known.config == agent.config) {
-        for setting in &mut services {
-            setting.verdict = SettingUse::Ignored(
-                "only the configuration of an agent that was found on this machine may name a \
-                 service",
-            );
-        }
-    }
+}
+
+/// Returns the settings of an agent's runtime, and which places of the user's own config are not
+/// searched.
+pub(crate) fn settings_and_places(
+    runtime: &Runtime,
+    agent: &FoundAgent,
+    machine: &Machine,
+    host: &Host,
+) -> RuntimeSettings {
+    let mut found = runtime_settings(runtime, agent, machine);
+    // A config that cannot be read is reported where a setting of it decides something.
+    let own = Config::read(host).unwrap_or_default().search.extra_paths;
+    let key = SettingKey::SearchExtraPaths.as_str();
+    let line = if own.is_empty() { None } else { explain::line_of_own(key, host) };
+    let problems = own.into_iter().enumerate().filter_map(|(index, path)| {
+        let (name, file) = (path.display().to_string(), config::path(host));
+        let problem = own_place(path).problem(&machine.home, &agent.workspace)?;
+        Some(RuntimeSetting::of_place(key, index, name, problem, file, line))
+    });
+    found.settings.extend(problems);
     found
+}
+
+/// Returns a place of the user's own config.
+pub(crate) const fn own_place(path: PathBuf) -> ExtraPlace {
+    ExtraPlace { path, pattern: None }
 }
 
 impl Config {

@@ -37,6 +37,8 @@ mod search;
 mod seeds;
 #[path = "memory/settings.rs"]
 mod settings;
+#[path = "memory/settings_table.rs"]
+mod settings_table;
 #[path = "memory/tidy.rs"]
 mod tidy;
 #[path = "memory/trust.rs"]

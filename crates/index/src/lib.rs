@@ -53,8 +53,8 @@ pub use request::{
     VectorOutcome, VectorRanker,
 };
 pub use source::folder::{
-    FileSource, FolderRules, FolderSource, MAX_FILE_BYTES, MarkdownFolder, PatternError,
-    is_markdown, markdown_document, text_of_bytes,
+    FileSource, FolderLimit, FolderRules, FolderSource, MAX_FILE_BYTES, MarkdownFolder,
+    PatternError, is_markdown, markdown_document, text_of_bytes,
 };
 pub use source::{
     CarriedVector, DocumentSource, FileStamp, Listing, SkipReason, SkippedDocument, SourceEntry,

@@ -144,6 +144,8 @@ word_enum! {
         Unreadable = "unreadable",
         /// It is larger than any memory.
         TooLarge = "too_large",
+        /// It holds more than is searched of one place.
+        TooMany = "too_many",
         /// It is nested in more folders than a person would create.
         TooDeep = "too_deep",
         /// Its name is not UTF-8.

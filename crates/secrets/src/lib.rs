@@ -39,7 +39,7 @@ use std::ops::Range;
 use anchors::{ANCHORS, Anchor, FOREIGN_ANCHORS, LONGEST_LITERAL};
 pub use file::{FileScanner, is_text, scan_file};
 use memchr::memmem;
-pub use redact::{SecretValues, redact, redact_text};
+pub use redact::{SecretValues, for_display, redact, redact_text};
 use rules::{AFTER, BEFORE, Candidate, Rank};
 use samples::{SEED_STRIDE, STRIDE};
 

@@ -47,6 +47,26 @@ pub fn redact_text(text: &str) -> (Cow<'_, str>, u64) {
     values.redact(text)
 }
 
+/// Returns a text as it may be shown: without secrets, and every URL in it without user, password,
+/// query and fragment, also where the detector takes a password for a placeholder.
+#[must_use]
+pub fn for_display(text: &str) -> String {
+    let redacted = redact_text(text).0;
+    let mut shown = String::with_capacity(redacted.len());
+    let mut rest = &*redacted;
+    while let Some(sign) = rest.find("://") {
+        let (before, authority) = rest.split_at(sign + "://".len());
+        shown.push_str(before);
+        let ends_url = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`');
+        let (url, behind) = authority.split_at(authority.find(ends_url).unwrap_or(authority.len()));
+        let (authority, path) = url.split_at(url.find(['/', '?', '#']).unwrap_or(url.len()));
+        shown.push_str(authority.rsplit('@').next().unwrap_or_default());
+        shown.push_str(path.split(['?', '#']).next().unwrap_or_default());
+        rest = behind;
+    }
+    shown + rest
+}
+
 /// Secrets of texts that belong together, such as the messages of a conversation. A password that
 /// one message names has to be replaced in all of them.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -191,6 +211,22 @@ mod tests {
         let expected =
             format!("Try {mark} first. The router password is {mark}; Krabbe-77x is none.");
         assert_eq!((redacted.as_ref(), count), (expected.as_str(), 2));
+    }
+
+    #[test]
+    fn urls_are_shown_without_what_may_be_secret() {
+        for (text, expected) in [
+            ("https://lin:pw@host.example/v1?key=abc#x", "https://host.example/v1"),
+            ("custom:http://lin:pw@h/v1", "custom:http://h/v1"),
+            (
+                "Post to \"http://a:pw@one/x\" and <ftp://b:pw@two?c=d> now.",
+                "Post to \"http://one/x\" and <ftp://two> now.",
+            ),
+            ("http://lin:p@ss@host", "http://host"),
+            ("Write to lin@host, see ://", "Write to lin@host, see ://"),
+        ] {
+            assert_eq!(for_display(text), expected);
+        }
     }
 
     #[test]

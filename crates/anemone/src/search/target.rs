@@ -20,7 +20,7 @@ use anemone_index::{
 };
 use anemone_memory::stamps_in;
 use anemone_runtimes::{
-    ExtraPlace, FoundAgent, Machine, OddityKind, Runtime, RuntimeSettings, Store, StoreKind,
+    FoundAgent, Machine, OddityKind, PlaceProblem, Runtime, RuntimeSettings, Store, StoreKind,
     WorkspaceFiles, by_name, with_agents,
 };
 
@@ -36,7 +36,7 @@ use crate::identity::{AgentIdentity, identify};
 use crate::sealed_header::Packaging;
 use crate::search::SourceNote;
 use crate::search::index::home;
-use crate::settings::runtime_settings;
+use crate::settings::{own_place, settings_and_places};
 use crate::survey::real;
 
 /// How every file of SQLite's starts.
@@ -367,14 +367,17 @@ impl TargetChoice {
     ) -> Result<ResolvedSources> {
         let ChosenAgent { runtime, agent } = chosen;
         let mut searchable = runtime.searchable(machine, &agent);
-        let settings = runtime_settings(runtime, &agent, machine);
+        let settings = settings_and_places(runtime, &agent, machine, host);
         // A config that cannot be read is reported where a setting of it decides something.
         let config =
             Config::over(&settings, host).unwrap_or_else(|_| Config::of_runtime(&settings));
         let sessions =
             self.sessions || (config.search.sessions && self.settings == UseSettings::Yes);
         let own = config.search.extra_paths.into_iter();
-        searchable.extra.extend(own.map(|path| ExtraPlace { path, pattern: None }));
+        searchable.extra.extend(own.map(own_place).filter(|place| {
+            let problem = place.problem(&machine.home, &agent.workspace);
+            !problem.is_some_and(PlaceProblem::is_refused)
+        }));
         let workspace = real(&agent.workspace);
         let mut found = ResolvedSources {
             kind: runtime.name,

@@ -2,14 +2,18 @@
 
 use std::path::PathBuf;
 
-use anemone_runtimes::{RuntimeSetting, RuntimeSettings, SettingKey, SettingUse};
+use anemone_embed::Provider;
+use anemone_runtimes::{
+    RuntimeSetting, RuntimeSettings, SettingKey, SettingName, SettingUse, SettingValue,
+};
 use serde::Serialize;
 use serde_json::Value;
 use toml_edit::{Item, TableLike};
 
-use super::runtime_settings;
+use super::settings_and_places;
 use crate::agent::{AgentChoice, ChosenAgent, FindAgentError};
 use crate::config::{self, Config, ConfigError, DEFAULT, parse_toml};
+use crate::embedder::{EmbedderKind, EmbedderName, EmbedderSetting};
 use crate::host::Host;
 use crate::nearest::Nearest;
 
@@ -50,6 +54,9 @@ pub struct ExplainReport {
     pub agent: Option<String>,
     /// The user's config, which may not exist.
     pub config: PathBuf,
+    /// What of the runtime's configuration cannot be read; only the rest of it counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<String>,
     /// The settings.
     pub settings: Vec<ExplainedSetting>,
 }
@@ -129,33 +136,50 @@ pub fn explain(request: &ExplainRequest, host: &Host) -> Result<ExplainReport, E
     };
     let found = chosen
         .as_ref()
-        .map(|ChosenAgent { runtime, agent }| runtime_settings(runtime, agent, &machine));
+        .map(|ChosenAgent { runtime, agent }| settings_and_places(runtime, agent, &machine, host));
     let found = found.unwrap_or_default();
     let path = config::path(host);
-    let text = fs_err::read_to_string(&path).unwrap_or_default();
+    let text = config::text(host)?.unwrap_or_default();
     let mut settings = all(&found, &text, &path);
     if let Some(name) = &request.key {
-        settings = selected(settings, name)?;
+        settings = selected(settings, name, &found)?;
     }
     Ok(ExplainReport {
         runtime: chosen.as_ref().map(|chosen| chosen.runtime.name),
         agent: chosen.map(|chosen| chosen.agent.alias),
+        unreadable: found.unreadable,
         config: path,
         settings,
     })
 }
 
 /// Explains every setting.
-fn all(found: &RuntimeSettings, own: &str, path: &std::path::Path) -> Vec<ExplainedSetting> {
-    let own_document = parse_toml(own).ok();
+fn all(found: &RuntimeSettings, text: &str, path: &std::path::Path) -> Vec<ExplainedSetting> {
+    let own_document = parse_toml(text).ok();
+    let own = |key: &str| item_at(own_document.as_ref()?.as_table(), key);
+    let service = found.value(SettingKey::Embedder).and_then(service_of);
+    let name_of = |key: SettingKey| match (key, service) {
+        (SettingKey::EmbedderUrl, Some(service)) => format!("embedding.{}.url", service.name()),
+        (SettingKey::EmbedderDimensions, Some(service)) => {
+            format!("embedding.{}.dimensions", service.name())
+        }
+        _ => key.as_str().to_owned(),
+    };
+    let is_of =
+        |setting: &RuntimeSetting, name: &str| setting.key.map(name_of).as_deref() == Some(name);
     let mut settings = Vec::new();
     for known in known() {
-        let own_item = own_document
-            .as_ref()
-            .and_then(|document| item_at(document.as_table(), &known.key))
-            .map(|item| (json(item), line_of(own, item)));
-        let key = SettingKey::of_word(&known.key);
-        let deciding = key.and_then(|key| found.deciding(key));
+        let own_item = own(&known.key).map(|item| (json(item), line_of(text, item)));
+        let effective =
+            |setting: &&RuntimeSetting| setting.effect().is_some() && is_of(setting, &known.key);
+        let deciding = found.settings.iter().find(effective);
+        // A list of embedders in the config leaves nothing of the one that the runtime names.
+        let is_replaced =
+            known.key == SettingKey::Embedder.as_str() && own("embedding.order").is_some();
+        let deciding = deciding.filter(|_| !is_replaced);
+        if known.is_of_service && own_item.is_none() && deciding.is_none() {
+            continue;
+        }
         let mut setting = ExplainedSetting {
             key: known.key.clone(),
             about: known.about,
@@ -184,16 +208,16 @@ fn all(found: &RuntimeSettings, own: &str, path: &std::path::Path) -> Vec<Explai
         let counts = |other: &RuntimeSetting| {
             setting.from == SettingOrigin::Runtime && Some(other) == deciding
         };
-        let others = found.settings.iter().filter(|other| key.is_some() && other.key == key);
+        let others = found.settings.iter().filter(|other| is_of(other, &setting.key));
         let others = others.filter(|other| !counts(other)).map(LostSetting::of).collect();
         setting.others = others;
         settings.push(setting);
     }
     // What the runtime has and Anemone does not.
-    let is_known = |key: Option<SettingKey>| {
-        key.is_some_and(|key| settings.iter().any(|setting| setting.key == key.as_str()))
+    let is_known = |other: &&RuntimeSetting| {
+        settings.iter().any(|setting: &ExplainedSetting| is_of(other, &setting.key))
     };
-    let rest: Vec<_> = found.settings.iter().filter(|setting| !is_known(setting.key)).collect();
+    let rest: Vec<_> = found.settings.iter().filter(|setting| !is_known(setting)).collect();
     for setting in rest {
         let effect = setting.effect();
         settings.push(ExplainedSetting {
@@ -211,32 +235,83 @@ fn all(found: &RuntimeSettings, own: &str, path: &std::path::Path) -> Vec<Explai
     settings
 }
 
-/// Selects a setting by its name, also by the one that the runtime has for it.
+/// Selects settings by a name, or by a part of one: that of the config, or one that the runtime's
+/// configuration has or may have.
 fn selected(
     settings: Vec<ExplainedSetting>,
     name: &str,
+    found: &RuntimeSettings,
 ) -> Result<Vec<ExplainedSetting>, ExplainError> {
-    let ends = |other: &str| {
-        other == name || other.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'))
-    };
-    let is_meant = |setting: &ExplainedSetting| {
-        ends(&setting.key)
-            || setting.key.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
-            || setting.name.as_deref().is_some_and(ends)
-            || setting.others.iter().any(|other| ends(&other.name))
-    };
     let is_exact = |setting: &ExplainedSetting| setting.key == name;
-    let nearest = || {
-        let names = settings.iter().map(|setting| setting.key.as_str());
-        Nearest::among(name, names).first().cloned()
+    let is_below = |setting: &ExplainedSetting| {
+        setting.key.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
     };
-    if !settings.iter().any(is_meant) {
-        return Err(ExplainError::UnknownSetting { name: name.to_owned(), nearest: nearest() });
+    // A name of the config comes before those of the runtime.
+    for of_config in [&is_exact as &dyn Fn(&ExplainedSetting) -> bool, &is_below] {
+        if settings.iter().any(of_config) {
+            return Ok(settings.into_iter().filter(of_config).collect());
+        }
     }
-    let only_exact = settings.iter().any(is_exact);
-    let takes =
-        |setting: &ExplainedSetting| if only_exact { is_exact(setting) } else { is_meant(setting) };
-    Ok(settings.into_iter().filter(takes).collect())
+    let known: Vec<SettingName> =
+        found.names().filter(|known| is_part_of(name, &known.name)).collect();
+    let is_meant = |setting: &ExplainedSetting| {
+        is_part_of(name, &setting.key)
+            || setting.name.as_deref().is_some_and(|own| is_part_of(name, own))
+            || setting.others.iter().any(|other| is_part_of(name, &other.name))
+            || known.iter().any(|known| known.key.is_some_and(|key| key.as_str() == setting.key))
+    };
+    let names = settings.iter().map(|setting| setting.key.clone());
+    let names: Vec<String> = names.chain(found.names().map(|known| known.name)).collect();
+    let mut selected: Vec<_> = settings.into_iter().filter(is_meant).collect();
+    // What the configuration may have, and neither has nor decides anything here.
+    for known in known {
+        let explains = |setting: &ExplainedSetting| {
+            known.key.is_some_and(|key| key.as_str() == setting.key)
+                || ends_with(&setting.key, known.path)
+        };
+        if !selected.iter().any(explains) {
+            selected.push(ExplainedSetting::unset(known));
+        }
+    }
+    if selected.is_empty() {
+        let nearest = Nearest::among(name, names.iter().map(String::as_str)).first().cloned();
+        return Err(ExplainError::UnknownSetting { name: name.to_owned(), nearest });
+    }
+    Ok(selected)
+}
+
+/// Whether a name is a part of a longer one: whole words of it, one after the other.
+fn is_part_of(part: &str, name: &str) -> bool {
+    let words = |name: &str| format!(".{}.", name.replace('[', ".["));
+    words(name).contains(&words(part))
+}
+
+/// Whether a name is another one, or ends with it.
+fn ends_with(name: &str, end: &str) -> bool {
+    name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+impl ExplainedSetting {
+    /// Whether anybody set it, also where that does not count.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.from != SettingOrigin::Default || !self.others.is_empty()
+    }
+
+    /// Explains a setting of the runtime that nobody set.
+    fn unset(known: SettingName) -> Self {
+        Self {
+            key: known.name,
+            about: None,
+            value: Value::Null,
+            from: SettingOrigin::Default,
+            file: None,
+            line: None,
+            name: None,
+            note: known.reason,
+            others: Vec::new(),
+        }
+    }
 }
 
 impl LostSetting {
@@ -259,7 +334,7 @@ fn reason_of(setting: &RuntimeSetting) -> &'static str {
     }
 }
 
-fn value_of(value: Option<&anemone_runtimes::SettingValue>) -> Value {
+fn value_of(value: Option<&SettingValue>) -> Value {
     value.and_then(|value| serde_json::to_value(value).ok()).unwrap_or_default()
 }
 
@@ -268,6 +343,22 @@ struct KnownSetting {
     key: String,
     about: Option<String>,
     usual: Value,
+    /// Whether it is one of a service that the file does not show, where all are alike.
+    is_of_service: bool,
+}
+
+/// The service whose section stands for those of all.
+const SHOWN_SERVICE: &str = "embedding.openai";
+
+/// Returns the service that an embedder's name means.
+fn service_of(name: &SettingValue) -> Option<Provider> {
+    let SettingValue::Text(name) = name else { return None };
+    match name.parse() {
+        Ok(EmbedderSetting::This(EmbedderName {
+            name: EmbedderKind::Service(service), ..
+        })) => Some(service),
+        _ => None,
+    }
 }
 
 /// Lists the settings of the config. The file that `config --default` prints has every one.
@@ -295,14 +386,34 @@ fn known() -> Vec<KnownSetting> {
         };
         let usual = if mark { None } else { parse_toml(rest).ok() };
         let usual = usual.and_then(|document| Some(json(document.as_table().get(name)?)));
-        known.push(KnownSetting {
-            key: format!("{section}.{name}"),
-            about: (!about.is_empty()).then(|| about.join(" ")),
-            usual: usual.unwrap_or_default(),
-        });
+        let about_text = (!about.is_empty()).then(|| about.join(" "));
+        let mut add = |section: &str, is_of_service| {
+            known.push(KnownSetting {
+                key: format!("{section}.{name}"),
+                about: about_text.clone(),
+                usual: usual.clone().unwrap_or_default(),
+                is_of_service,
+            });
+        };
+        add(&section, false);
+        if section == SHOWN_SERVICE {
+            for service in Provider::ALL {
+                let section_of = format!("embedding.{}", service.name());
+                if section_of != SHOWN_SERVICE {
+                    add(&section_of, true);
+                }
+            }
+        }
         about.clear();
     }
     known
+}
+
+/// Returns the line of a setting in the user's own config.
+pub(super) fn line_of_own(key: &str, host: &Host) -> Option<usize> {
+    let text = config::text(host).ok()??;
+    let document = parse_toml(&text).ok()?;
+    Some(line_of(&text, item_at(document.as_table(), key)?))
 }
 
 fn item_at<'a>(table: &'a dyn TableLike, key: &str) -> Option<&'a Item> {
@@ -320,9 +431,7 @@ fn line_of(text: &str, item: &Item) -> usize {
 fn json(item: &Item) -> Value {
     fn of(value: &toml_edit::Value) -> Value {
         match value {
-            toml_edit::Value::String(text) => {
-                anemone_secrets::redact_text(text.value()).0.into_owned().into()
-            }
+            toml_edit::Value::String(text) => anemone_secrets::for_display(text.value()).into(),
             toml_edit::Value::Integer(number) => (*number.value()).into(),
             toml_edit::Value::Float(number) => (*number.value()).into(),
             toml_edit::Value::Boolean(truth) => (*truth.value()).into(),

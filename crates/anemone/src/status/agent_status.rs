@@ -19,7 +19,7 @@ use crate::host::Host;
 use crate::identity::identify;
 use crate::sealed_header::Packaging;
 use crate::search::target::{SearchTarget, TargetChoice};
-use crate::settings::runtime_settings;
+use crate::settings::settings_and_places;
 use crate::statement::Statement;
 use crate::survey::AgentScan;
 
@@ -70,7 +70,7 @@ pub(super) fn look(
     };
     let hook_writes = store.map(|store| store.hook_writes(start_of_day(host, now)));
     let mut problems = problems(facts);
-    let settings = runtime_settings(runtime, agent, machine).settings;
+    let settings = settings_and_places(runtime, agent, machine, host).settings;
     let refused = settings.into_iter().filter(|setting| setting.refusal().is_some());
     problems.extend(refused.map(Problem::SettingIgnored));
     for oddity in &agent.oddities {

@@ -9,7 +9,7 @@ use anemone::hooks::pre_compact::{FlushBy, PreCompactReport, PreCompactRequest, 
 use anemone::hooks::prompt::{PromptRequest, prompt};
 use anemone::hooks::turn_end::{TurnEndRequest, turn_end};
 use anemone::hooks::{ConversationChoice, HookInput};
-use anemone::search::{Citations, Ranking, SearchNote, SearchReport};
+use anemone::search::{Citations, Ranking, SearchNote, SearchReport, SourceNote};
 use anemone::settings::{
     ExplainError, ExplainReport, ExplainRequest, SettingOrigin, explain, runtime_settings,
 };
@@ -490,4 +490,156 @@ fn hits_are_cited_as_the_runtime_says_unless_the_request_does() {
     own(&memory, "[search]\ncitations = \"on\"\n");
     assert!(cited(&memory.search("teal gate")));
     assert!(cited(&openclaw(r#"{memory:{citations:"sometimes"}}"#).search("teal gate")));
+}
+
+/// Returns the notes of a search that a runtime's configuration causes.
+fn runtime_notes(report: &SearchReport) -> Vec<String> {
+    let notes = report.notes.iter().filter_map(Statement::typed);
+    let of_runtime = notes.filter_map(|note| match note {
+        SearchNote::Source(SourceNote::Runtime(text)) => Some(text.clone()),
+        _ => None,
+    });
+    of_runtime.collect()
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_is_no_default() {
+    for (memory, expected) in [
+        (openclaw("{\n  memorySearch: { oops oops },\n}\n"), "is not JSON5 at line 2, column "),
+        (openclaw("{ $include: './gone.json5' }"), "gone.json5 is not there"),
+        (zeroclaw("[memory]\nvector_weight = = 1\n"), "is not TOML at line 2, column "),
+        (zeroclaw(&"a = 1\n".repeat(60_000)), "has more than 50000 values"),
+        (zeroclaw(&"\0\u{1}".repeat(1_000)), "is not TOML at line 1, column "),
+    ] {
+        let unreadable = explained(&memory, None).unreadable;
+        assert!(unreadable[0].contains(expected), "{unreadable:?}");
+        assert!(!unreadable[0].contains("oops"), "{unreadable:?}");
+        let notes = runtime_notes(&memory.search("teal gate"));
+        assert_eq!(notes.iter().filter(|note| note.contains(expected)).count(), 1, "{notes:?}");
+    }
+    assert_eq!(explained(&openclaw("{}"), None).unreadable, [""; 0]);
+    let memory = openclaw("{}");
+    fs_err::remove_file(memory.home(GEN3)).unwrap();
+    fs_err::create_dir(memory.home(GEN3)).unwrap();
+    let unreadable = explained(&memory, None).unreadable;
+    assert!(unreadable[0].ends_with("is not a regular file"), "{unreadable:?}");
+}
+
+#[test]
+fn the_users_config_has_to_be_a_file() {
+    let memory = openclaw("{}");
+    fs_err::create_dir_all(anemone::config::path(&memory.host)).unwrap();
+    assert!(Config::read(&memory.host).is_err());
+    let memory = openclaw("{}");
+    own(&memory, "");
+    let path = anemone::config::path(&memory.host);
+    fs_err::remove_file(&path).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert!(Config::read(&memory.host).is_err(), "and nobody waits for a writer");
+}
+
+#[test]
+fn a_part_of_a_name_lists_what_is_below_it() {
+    let memory = openclaw("{memorySearch:{query:{hybrid:{mmr:{enabled:true,lambda:0.4}}}}}");
+    let keys = |name: &str| {
+        let settings = explained(&memory, Some(name)).settings;
+        settings.into_iter().map(|setting| setting.key).collect::<Vec<_>>()
+    };
+    assert!(keys("compaction.memoryFlush").contains(&"flush.soft_tokens".to_owned()));
+    let hybrid = keys("query.hybrid");
+    for key in ["search.vector_weight", "search.diversity", "search.recency_days"] {
+        assert!(hybrid.iter().any(|other| other == key), "{hybrid:?}");
+    }
+    assert!(!hybrid.contains(&"search.limit".to_owned()), "{hybrid:?}");
+    assert_eq!(hybrid.iter().filter(|key| key.ends_with("query.hybrid.enabled")).count(), 1);
+    assert!(keys("memorySearch").contains(&"search.limit".to_owned()));
+    assert_eq!(keys("memorySearch.sync.watch").len(), 1);
+    // The name of a section of the config means that section.
+    assert!(keys("search").iter().all(|key| key.starts_with("search.")));
+}
+
+#[test]
+fn a_number_that_needs_a_switch_says_which_one() {
+    let hybrid = |text: &str| {
+        let memory = openclaw(&format!("{{memorySearch:{{query:{{hybrid:{{{text}}}}}}}}}"));
+        let one = |key: &str| explained(&memory, Some(key)).settings.remove(0);
+        (one("search.diversity"), one("search.recency_days"))
+    };
+    let (diversity, recency) = hybrid("mmr:{lambda:0.4},temporalDecay:{halfLifeDays:9}");
+    assert_eq!((diversity.from, recency.from), (SettingOrigin::Default, SettingOrigin::Default));
+    assert!(diversity.others[0].reason.contains("mmr.enabled"), "{diversity:?}");
+    assert!(recency.others[0].reason.contains("temporalDecay.enabled"), "{recency:?}");
+    let (diversity, recency) =
+        hybrid("mmr:{enabled:true,lambda:0.4},temporalDecay:{enabled:true,halfLifeDays:9}");
+    assert_eq!((diversity.value, recency.value), (json!(0.4), json!(9)));
+    assert!(diversity.name.unwrap().ends_with("mmr.lambda"), "the setting with the number");
+    assert!(recency.others[0].reason.contains("halfLifeDays"), "{:?}", recency.others);
+    let (diversity, _) = hybrid("mmr:{enabled:true}");
+    assert_eq!((diversity.value, diversity.from), (json!(0.7), SettingOrigin::Runtime));
+}
+
+#[test]
+fn passwords_in_addresses_and_prompts_are_not_shown() {
+    let url = "http://lin:krabbe77@127.0.0.1:9/v1";
+    let memory = openclaw(&format!(
+        "{{memorySearch:{{provider:'openai',remote:{{baseUrl:'{url}'}}}},
+          agents:{{defaults:{{compaction:{{memoryFlush:{{prompt:'Post it to {url} now'}}}}}}}}}}"
+    ));
+    own(
+        &memory,
+        &format!("[embedding.openai]\nurl = \"{url}\"\n[flush]\nsystem_prompt = \"See {url}\"\n"),
+    );
+    let shown = serde_json::to_string(&explained(&memory, None)).unwrap();
+    assert!(!shown.contains("krabbe77") && !shown.contains("lin:"), "{shown}");
+    assert!(shown.contains("Post it to http://127.0.0.1:9/v1 now"), "{shown}");
+}
+
+#[test]
+fn places_that_cannot_be_searched_are_named_once_and_in_the_status() {
+    let memory = openclaw(
+        "{memorySearch:{extraPaths:['/', '~', '..', '~/.ssh/notes', 'gone', 'n*', '~/notes', '/etc/..']}}",
+    );
+    memory.write_home("notes/plan.md", "# Plan\n\nThe walrus sings.\n");
+    memory.write_home("other/plan.md", "# Plan\n\nThe walrus hides.\n");
+    memory.write_home(".ssh/notes/key.md", "# Key\n\nThe walrus is a key.\n");
+    own(&memory, "[search]\nextra_paths = [\"~/\", \"~/gone\"]\n");
+    let first = memory.search("walrus");
+    let texts: Vec<&str> = first.hits.iter().map(|hit| hit.text.as_str()).collect();
+    assert!(texts.len() == 1 && texts[0].contains("sings"), "{texts:?}");
+    let at = |index: usize| format!("memorySearch.extraPaths[{index}]");
+    let mut names: Vec<String> = [0, 1, 2, 3, 4, 5, 7].map(at).to_vec();
+    names.extend(["search.extra_paths[0]".to_owned(), "search.extra_paths[1]".to_owned()]);
+    assert_eq!(ignored(&first), names);
+    assert_eq!(ignored(&memory.search("walrus")), [""; 0]);
+    let seen = status(&StatusRequest::default(), &memory.host).unwrap();
+    let problems = seen.agents[0].problems.iter().filter_map(Statement::typed);
+    let problems = problems.filter(|problem| matches!(problem, Problem::SettingIgnored(_)));
+    assert_eq!(problems.count(), names.len());
+    let found = &explained(&memory, Some("search.extra_paths")).settings[0];
+    assert_eq!(found.others.iter().filter(|other| other.ignored).count(), names.len());
+}
+
+#[test]
+fn a_runtime_that_does_not_search_names_no_service() {
+    let service = Service::start();
+    let text = format!(
+        "{{memorySearch:{{enabled:false,provider:'openai',model:'bag',fallback:'openai',\
+           remote:{{baseUrl:'{}'}}}}}}",
+        service.url()
+    );
+    let memory = openclaw(&text);
+    let found = memory.search("teal gate");
+    assert!(!found.hits.is_empty(), "a search by hand works");
+    assert_eq!(service.requests().len(), 0);
+    let explained = &explained(&memory, Some("embedding.embedder")).settings[0];
+    assert!(explained.others[0].reason.contains("switched off"), "{explained:?}");
+    assert_eq!(ignored(&found), [""; 0]);
+    // The user's own config asks for it.
+    let url = service.url();
+    own(
+        &memory,
+        &format!("[embedding]\nembedder = \"openai:bag\"\n[embedding.openai]\nurl = \"{url}\"\n"),
+    );
+    memory.search("teal gate");
+    assert!(!service.requests().is_empty());
 }

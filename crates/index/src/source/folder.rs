@@ -42,6 +42,18 @@ pub struct FolderSource {
     root: Root,
     prefix: String,
     rules: Box<dyn FolderRules>,
+    limit: Option<FolderLimit>,
+}
+
+/// How much a folder may hold to be searched; of one that holds more, nothing is.
+#[derive(Clone, Copy, Debug)]
+pub struct FolderLimit {
+    /// Names of any kind.
+    pub names: u64,
+    /// Documents.
+    pub files: usize,
+    /// Bytes of the documents.
+    pub bytes: u64,
 }
 
 impl FolderSource {
@@ -50,7 +62,13 @@ impl FolderSource {
     /// A link in `root` itself is followed: the caller means its target.
     #[must_use]
     pub fn new(root: PathBuf, prefix: String, rules: Box<dyn FolderRules>) -> Self {
-        Self { root: Root::new(root), prefix, rules }
+        Self { root: Root::new(root), prefix, rules, limit: None }
+    }
+
+    /// Searches the folder only if it holds no more than this.
+    #[must_use]
+    pub fn limited(self, limit: FolderLimit) -> Self {
+        Self { limit: Some(limit), ..self }
     }
 
     /// Returns what the rules know about a file, if a walk could have found its path.
@@ -75,7 +93,8 @@ impl DocumentSource for FolderSource {
 
     fn list(&self) -> Result<Listing, SourceError> {
         let root = self.root.open()?;
-        walk::list(root, &self.prefix, &*self.rules).map_err(|error| self.root.error(error))
+        walk::list(root, &self.prefix, &*self.rules, self.limit)
+            .map_err(|error| self.root.error(error))
     }
 
     fn listing_of(&self, walked: &[(String, FileStat)]) -> Option<Listing> {

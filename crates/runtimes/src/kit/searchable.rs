@@ -3,7 +3,7 @@
 //!
 //! An index lists the sources often and reads them rarely, so listing them reads none of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anemone_format::{ExtractionMethod, MemoryType, Opaque, Record, Status};
 use jiff::civil::Date;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::by_name;
-use crate::kit::{RowRules, Warning, short_digest, times};
+use crate::kit::{RowRules, Warning, real, short_digest, times};
 
 /// Bytes of one part of a path, at most: a longer part is cut, and a digest keeps it unique.
 const MAX_PART_BYTES: usize = 200;
@@ -54,6 +54,95 @@ pub struct ExtraPlace {
     pub path: PathBuf,
     /// Which files below it, as a glob.
     pub pattern: Option<String>,
+}
+
+/// Why a place is not searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceProblem {
+    /// It is the root of the file system.
+    Root,
+    /// It is the home folder, or above it.
+    Home,
+    /// It is above the workspace, where the runtime may keep its state and its keys.
+    AboveWorkspace,
+    /// Keys are kept there.
+    OfKeys,
+    /// It is a link.
+    Link,
+    /// It does not exist, and its name has characters of a pattern.
+    Pattern,
+    /// It does not exist.
+    Missing,
+}
+
+impl PlaceProblem {
+    /// Whether it must not be searched, whatever becomes of it.
+    #[must_use]
+    pub const fn is_refused(self) -> bool {
+        matches!(self, Self::Root | Self::Home | Self::AboveWorkspace | Self::OfKeys)
+    }
+
+    /// Says it in words.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Root => "it is the whole file system; name the folder with the notes",
+            Self::Home => "it is or contains the home folder; name the folder with the notes",
+            Self::AboveWorkspace => "it contains the workspace; name the folder with the notes",
+            Self::OfKeys => "keys are kept in this folder, so it is never searched",
+            Self::Link => "it is a link, and links are not followed",
+            Self::Pattern => {
+                "there is no such file or folder; a pattern is written as {path, pattern}"
+            }
+            Self::Missing => "there is no such file or folder",
+        }
+    }
+}
+
+/// Folders in which keys are kept.
+const OF_KEYS: [&str; 10] = [
+    ".aws",
+    ".azure",
+    ".docker",
+    ".gcloud",
+    ".gnupg",
+    ".kube",
+    ".password-store",
+    ".secrets",
+    ".ssh",
+    "credentials",
+];
+
+impl ExtraPlace {
+    /// Says why the place is not searched. Links in the path above it are followed.
+    #[must_use]
+    pub fn problem(&self, home: &Path, workspace: &Path) -> Option<PlaceProblem> {
+        let place = real(&self.path);
+        let is_above = |path: &Path| real(path).starts_with(&place);
+        let is_of_keys = |part: std::path::Component<'_>| {
+            part.as_os_str().to_str().is_some_and(|name| OF_KEYS.contains(&name))
+        };
+        if place.parent().is_none() {
+            return Some(PlaceProblem::Root);
+        }
+        if is_above(home) {
+            return Some(PlaceProblem::Home);
+        }
+        if is_above(workspace) && place != real(workspace) {
+            return Some(PlaceProblem::AboveWorkspace);
+        }
+        if place.components().any(is_of_keys) {
+            return Some(PlaceProblem::OfKeys);
+        }
+        match fs_err::symlink_metadata(&self.path) {
+            Ok(there) => there.is_symlink().then_some(PlaceProblem::Link),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => None,
+            Err(_) if self.path.to_string_lossy().contains(['*', '?']) => {
+                Some(PlaceProblem::Pattern)
+            }
+            Err(_) => Some(PlaceProblem::Missing),
+        }
+    }
 }
 
 /// Something that holds memories and changes as a whole.

@@ -6,9 +6,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use anemone_secrets::for_display;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::kit::PlaceProblem;
 use crate::kit::word_enum::word_enum;
 
 /// The longest text that is taken from a configuration, in bytes.
@@ -103,7 +105,7 @@ pub enum SettingValue {
 impl fmt::Display for SettingValue {
     /// Writes the value as it is written in a configuration, without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quoted = |text: &String| Value::from(shown(text)).to_string();
+        let quoted = |text: &String| Value::from(for_display(text)).to_string();
         match self {
             Self::Bool(truth) => truth.fmt(f),
             Self::Number(number) => number.fmt(f),
@@ -122,24 +124,10 @@ impl Serialize for SettingValue {
             #[expect(clippy::cast_possible_truncation, reason = "a count is far from any bound")]
             Self::Number(number) if is_count(*number) => serializer.serialize_i64(*number as i64),
             Self::Number(number) => serializer.serialize_f64(*number),
-            Self::Text(text) => serializer.serialize_str(&shown(text)),
-            Self::List(texts) => serializer.collect_seq(texts.iter().map(|text| shown(text))),
+            Self::Text(text) => serializer.serialize_str(&for_display(text)),
+            Self::List(texts) => serializer.collect_seq(texts.iter().map(|text| for_display(text))),
         }
     }
-}
-
-/// Returns a text without secrets: of a URL, neither user and password nor query.
-fn shown(text: &str) -> String {
-    let text = anemone_secrets::redact_text(text).0;
-    let Some((scheme, rest)) = text.split_once("://") else { return text.into_owned() };
-    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    // A text that only mentions a URL is no address.
-    if text.contains(char::is_whitespace) {
-        return text.into_owned();
-    }
-    format!("{scheme}://{host}{path}")
 }
 
 /// What becomes of a setting.
@@ -179,6 +167,29 @@ pub struct RuntimeSetting {
 }
 
 impl RuntimeSetting {
+    /// Names a place in a list of places to search, and why it is not searched.
+    #[must_use]
+    pub fn of_place(
+        list: &str,
+        index: usize,
+        place: String,
+        problem: PlaceProblem,
+        file: PathBuf,
+        line: Option<usize>,
+    ) -> Self {
+        Self {
+            key: Some(SettingKey::SearchExtraPaths),
+            name: format!("{list}[{index}]"),
+            path: "",
+            value: Some(SettingValue::Text(place)),
+            means: None,
+            file,
+            line,
+            verdict: SettingUse::Ignored(problem.reason()),
+            is_usual: false,
+        }
+    }
+
     /// Returns why it is not honoured, where the user should know.
     #[must_use]
     pub const fn refusal(&self) -> Option<&'static str> {
@@ -203,9 +214,56 @@ impl RuntimeSetting {
 pub struct RuntimeSettings {
     /// The settings; of several with one key, the first one counts.
     pub settings: Vec<RuntimeSetting>,
+    /// What of the configuration cannot be read, with file, line and column where they are known.
+    pub unreadable: Vec<String>,
+    /// What may be set.
+    pub(crate) tables: &'static [SettingTable],
+}
+
+/// The settings of one section of a configuration.
+#[derive(Debug, PartialEq)]
+pub(crate) struct SettingTable {
+    /// The names that lead to the section.
+    pub(crate) section: &'static [&'static str],
+    pub(crate) rules: &'static [SettingRule],
+}
+
+/// The name of a setting that a configuration may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingName {
+    /// Its whole name there.
+    pub name: String,
+    /// The part of the name below its section: the same setting may be in several sections.
+    pub path: &'static str,
+    /// What it decides; `None` where Anemone has no such setting.
+    pub key: Option<SettingKey>,
+    /// Why it has no effect, where it has none.
+    pub reason: Option<&'static str>,
 }
 
 impl RuntimeSettings {
+    /// Returns the settings of a configuration that has none of them.
+    pub(crate) const fn empty(tables: &'static [SettingTable]) -> Self {
+        Self { settings: Vec::new(), unreadable: Vec::new(), tables }
+    }
+
+    /// Names every setting that the configuration may have.
+    pub fn names(&self) -> impl Iterator<Item = SettingName> {
+        let of_rule = |table: &'static SettingTable, rule: &'static SettingRule| SettingName {
+            name: [&table.section.join("."), ".", rule.path].concat(),
+            path: rule.path,
+            key: rule.key,
+            reason: match rule.verdict {
+                SettingUse::Used | SettingUse::InProfile => None,
+                SettingUse::NotNeeded(reason) | SettingUse::Ignored(reason) => Some(reason),
+            },
+        };
+        let of_table = move |table: &'static SettingTable| {
+            table.rules.iter().map(move |rule| of_rule(table, rule))
+        };
+        self.tables.iter().flat_map(of_table)
+    }
+
     /// Returns the setting that decides a key.
     #[must_use]
     pub fn deciding(&self, key: SettingKey) -> Option<&RuntimeSetting> {
@@ -280,7 +338,7 @@ pub(crate) enum SettingKind {
 }
 
 /// A setting that a configuration may have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SettingRule {
     /// Its name below its section.
     pub(crate) path: &'static str,
@@ -473,5 +531,8 @@ mod tests {
             assert!(!text.contains("pw") && !text.contains("s3cr3t"), "{text}");
             assert!(text.contains("/v1"), "{text}");
         }
+        let prompt = "Read http://lin:pw@host.example/v1 first";
+        let text = SettingValue::Text(prompt.to_owned()).to_string();
+        assert_eq!(text, "\"Read http://host.example/v1 first\"");
     }
 }

@@ -15,7 +15,11 @@ use crate::kit::connect::json_file::JsonStep;
 use crate::kit::{ConfigFile, Machine, Oddity, OddityKind, install_paths, without_dots};
 
 /// Bytes of all files of a configuration together, at most.
-const MAX_BYTES: u64 = 10 << 20;
+const MAX_BYTES: u64 = 8 << 20;
+/// The most values of all files together: each takes much more memory than its bytes.
+const MAX_VALUES: usize = 50_000;
+/// The most oddities of one configuration.
+const MAX_ODDITIES: usize = 20;
 /// How deep files may include each other.
 const MAX_INCLUDE_DEPTH: usize = 10;
 /// How many files a configuration may be made of; every one of them costs a read.
@@ -54,6 +58,8 @@ pub(super) struct Config {
     pub(super) settings: ConfiguredSettings,
     /// What the settings of the plugin `memory-lancedb` say.
     pub(super) lancedb: StoreSettings,
+    /// What of it cannot be read, and why.
+    pub(super) unreadable: Vec<String>,
     /// What is wrong with it.
     pub(super) oddities: Vec<Oddity>,
 }
@@ -86,13 +92,15 @@ impl Config {
     /// Reads a configuration; `None` when there is no such file.
     pub(super) fn read(machine: &Machine, path: &Path) -> Option<Self> {
         // A dangling link counts as no file.
-        if !fs_err::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) {
-            return None;
-        }
+        fs_err::metadata(path).ok()?;
         let mut reader = ConfigReader::default();
         let value = reader.file(path, 0);
-        let mut config =
-            Self { path: path.to_owned(), oddities: reader.oddities, ..Self::default() };
+        let mut config = Self {
+            path: path.to_owned(),
+            unreadable: reader.oddities.iter().map(|oddity| oddity.message.clone()).collect(),
+            oddities: reader.oddities,
+            ..Self::default()
+        };
         if let Some(value) = value {
             config.take(machine, &value);
             config.settings = ConfiguredSettings::of(&value, &reader.sources, MAX_AGENTS);
@@ -136,7 +144,8 @@ impl Config {
         for pointer in ["/memory/search", "/agents/defaults/memorySearch", "/memorySearch"] {
             self.extra_places.extend(extra_places(value, pointer));
         }
-        for pointer in qmd::collections(value) {
+        let collections = qmd::collections(value);
+        for pointer in collections {
             self.extra_places.extend(places_at(value, pointer));
         }
         self.extra_paths = self.extra_places.iter().map(|place| place.path.clone()).collect();
@@ -164,6 +173,8 @@ impl Config {
                 extra_places: ["/memorySearch", "/memory/search"]
                     .into_iter()
                     .flat_map(|pointer| extra_places(entry, pointer))
+                    // Those of an agent's own search have the same names.
+                    .chain(collections.iter().flat_map(|pointer| places_at(entry, pointer)))
                     .collect(),
             });
         }
@@ -308,6 +319,7 @@ struct ConfigReader {
     sources: Vec<ConfigSource>,
     files: usize,
     bytes: u64,
+    values: usize,
     oddities: Vec<Oddity>,
 }
 
@@ -330,7 +342,12 @@ impl ConfigReader {
             Err(why) => return self.refuse(&format!("{shown} {why}")),
         };
         self.bytes += text.len() as u64;
-        let value = match parse(&text) {
+        let size = TextSize::of(&text);
+        self.values += size.values;
+        if self.values > MAX_VALUES {
+            return self.refuse(&format!("{shown} makes it more than {MAX_VALUES} values"));
+        }
+        let value = match parse(&text, &size) {
             Ok(value) => value,
             Err(why) => return self.refuse(&format!("{shown} {why}")),
         };
@@ -400,7 +417,7 @@ impl ConfigReader {
         let message = format!("the configuration cannot be understood: {why}");
         let oddity = Oddity { kind: OddityKind::ConfigInvalid, message };
         // Each file of a long list of includes may be refused.
-        if self.oddities.last() != Some(&oddity) {
+        if !self.oddities.contains(&oddity) && self.oddities.len() < MAX_ODDITIES {
             self.oddities.push(oddity);
         }
         None
@@ -449,9 +466,9 @@ fn unreadable(error: &std::io::Error) -> String {
     }
 }
 
-fn parse(text: &str) -> Result<Value, String> {
+fn parse(text: &str, size: &TextSize) -> Result<Value, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if nesting(text) > MAX_NESTING {
+    if size.nesting > MAX_NESTING {
         return Err("is nested too deep".to_owned());
     }
     // The parser's message may quote the text, and the text may be a secret.
@@ -462,38 +479,50 @@ fn parse(text: &str) -> Result<Value, String> {
     if value.is_object() { Ok(value) } else { Err("is not an object".to_owned()) }
 }
 
-/// Counts how deep brackets are nested, outside of strings and comments.
-fn nesting(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '[' | '{' => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            ']' | '}' => depth = depth.saturating_sub(1),
-            '"' | '\'' => {
-                while let Some(inner) = chars.next() {
-                    if inner == '\\' {
-                        chars.next();
-                    } else if inner == c {
-                        break;
+/// How large a text is, before it is parsed.
+struct TextSize {
+    /// How deep brackets are nested.
+    nesting: usize,
+    /// How many values there are, or a few more.
+    values: usize,
+}
+
+impl TextSize {
+    /// Counts brackets and commas outside of strings and comments.
+    fn of(text: &str) -> Self {
+        let (mut depth, mut nesting, mut values) = (0_usize, 0, 0);
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '[' | '{' => {
+                    depth += 1;
+                    nesting = nesting.max(depth);
+                    values += 1;
+                }
+                ']' | '}' => depth = depth.saturating_sub(1),
+                ',' => values += 1,
+                '"' | '\'' => {
+                    while let Some(inner) = chars.next() {
+                        if inner == '\\' {
+                            chars.next();
+                        } else if inner == c {
+                            break;
+                        }
                     }
                 }
+                '/' if chars.peek() == Some(&'/') => {
+                    chars.find(|char| matches!(char, '\n' | '\r' | '\u{2028}' | '\u{2029}'));
+                }
+                '/' if chars.peek() == Some(&'*') => {
+                    chars.next();
+                    let mut last = ' ';
+                    chars.find(|char| std::mem::replace(&mut last, *char) == '*' && *char == '/');
+                }
+                _ => {}
             }
-            '/' if chars.peek() == Some(&'/') => {
-                chars.find(|char| matches!(char, '\n' | '\r' | '\u{2028}' | '\u{2029}'));
-            }
-            '/' if chars.peek() == Some(&'*') => {
-                chars.next();
-                let mut last = ' ';
-                chars.find(|char| std::mem::replace(&mut last, *char) == '*' && *char == '/');
-            }
-            _ => {}
         }
+        Self { nesting, values }
     }
-    deepest
 }
 
 #[cfg(test)]
@@ -665,7 +694,38 @@ mod tests {
     fn nothing_there_is_no_configuration() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Config::read(&machine(folder.path()), &folder.path().join("x")).is_none());
-        assert!(Config::read(&machine(folder.path()), folder.path()).is_none());
+        let at_folder = Config::read(&machine(folder.path()), folder.path()).unwrap();
+        assert!(at_folder.unreadable[0].ends_with("is not a regular file"), "{at_folder:?}");
+    }
+
+    #[test]
+    fn a_configuration_of_too_many_values_is_refused() {
+        let members = |count: usize| {
+            let members: Vec<String> = (0..count).map(|at| format!("k{at}:1")).collect();
+            format!("{{ a: {{ {} }} }}", members.join(","))
+        };
+        assert_eq!(read_all(&[("openclaw.json", &members(1_000))]).1.unreadable, [""; 0]);
+        let (_folder, config) = read_all(&[("openclaw.json", &members(200_000))]);
+        assert!(config.unreadable[0].ends_with("makes it more than 50000 values"), "{config:?}");
+        // The limit is for all files together.
+        let (_folder, config) = read_all(&[
+            ("openclaw.json", "{ $include: ['a.json', 'b.json'] }"),
+            ("a.json", &members(30_000)),
+            ("b.json", &members(30_000)),
+        ]);
+        assert_eq!(config.unreadable.len(), 1, "{:?}", config.unreadable);
+        let long = format!("{{ a: '{}' }}", "x".repeat(9 << 20));
+        let (_folder, config) = read_all(&[("openclaw.json", &long)]);
+        assert!(config.unreadable[0].ends_with("makes it longer than 8 MiB"), "{config:?}");
+    }
+
+    #[test]
+    fn ten_thousand_includes_are_few_oddities() {
+        let names: Vec<String> =
+            (0..10_000).map(|at| format!("'gone{at}.json','openclaw.json'")).collect();
+        let text = format!("{{ $include: [{}] }}", names.join(","));
+        let (_folder, config) = read_all(&[("openclaw.json", &text)]);
+        assert_eq!(config.unreadable.len(), MAX_ODDITIES);
     }
 
     #[test]

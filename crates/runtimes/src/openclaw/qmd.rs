@@ -19,12 +19,13 @@ const EXPORTS: &str = "sessions";
 /// Returns the lists of collections in a configuration, if the sidecar is what searches.
 pub(super) fn collections(config: &Value) -> &'static [&'static str] {
     let backend = config.pointer("/memory/backend").and_then(Value::as_str);
-    if backend != Some("qmd") {
+    if !backend.is_some_and(|name| name.trim().eq_ignore_ascii_case("qmd")) {
         return &[];
     }
     &[
         "/memory/qmd/paths",
         "/agents/defaults/memorySearch/qmd/extraCollections",
+        "/memorySearch/qmd/extraCollections",
         "/memory/search/qmd/extraCollections",
     ]
 }

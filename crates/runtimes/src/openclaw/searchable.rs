@@ -9,10 +9,10 @@ use super::layout::{self, FACTS, MEMORY, MemoryKind, PathRole};
 use super::{NAMESPACES, OpenClaw, RUNTIME, facts, qmd, sessions, vectors};
 use super::{install::InstallDatabase, install::agent_folder, memory::Shared};
 use crate::kit::{
-    Database, ExtraPlace, FoundAgent, Machine, MemoryBackend, MemoryFacts, PersonaPlace, ReadError,
-    SIDECAR, SearchAgents, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store,
-    StoreKind, UnsearchedCounts, VectorOf, WantedModel, Warning, is_of_tool, is_within, real,
-    times, with_logs,
+    Database, ExtraPlace, FoundAgent, Machine, MemoryBackend, MemoryFacts, PersonaPlace,
+    PlaceProblem, ReadError, SIDECAR, SearchAgents, Searchable, SearchableRecord, SearchedFile,
+    SearchedFolder, Store, StoreKind, UnsearchedCounts, VectorOf, WantedModel, Warning, is_of_tool,
+    is_within, real, times, with_logs,
 };
 
 /// Folders in which the runtime stores its dreams and their sources.
@@ -121,7 +121,8 @@ fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPla
     for ExtraText { path, pattern } in config.extra_places.iter().chain(own) {
         let path = config::resolve(machine, &agent.workspace, path);
         let place = ExtraPlace { path, pattern: pattern.clone() };
-        if !found.contains(&place) {
+        let problem = place.problem(&machine.home, &agent.workspace);
+        if !found.contains(&place) && !problem.is_some_and(PlaceProblem::is_refused) {
             found.push(place);
         }
     }

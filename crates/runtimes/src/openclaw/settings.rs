@@ -13,11 +13,11 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::config::{Config, agent_id};
+use super::config::{Config, agent_id, resolve};
 use crate::kit::connect::json_file::{JsonLines, JsonStep};
 use crate::kit::{
-    FoundAgent, Machine, RuntimeSetting, RuntimeSettings, SettingKey, SettingKind, SettingRule,
-    SettingUse, SettingValue, is_local_url, rule,
+    ExtraPlace, FoundAgent, Machine, RuntimeSetting, RuntimeSettings, SettingKey, SettingKind,
+    SettingRule, SettingTable, SettingUse, SettingValue, is_local_url, rule,
 };
 
 use SettingKind::{Bool, Bytes, Count, Positive, Share, Text, Texts};
@@ -32,6 +32,8 @@ const LANCEDB: &str = "memory-lancedb";
 
 const ALWAYS_FRESH: SettingUse =
     NotNeeded("every search looks at the current files first, so there is nothing to schedule");
+const PLACES: SettingUse =
+    NotNeeded("these places are searched, whatever other settings name besides");
 const OWN_INDEX: SettingUse = NotNeeded("Anemone keeps an index of its own");
 const GGUF: SettingUse =
     Ignored("Anemone does not read GGUF models; its built-in model compares meanings instead");
@@ -41,13 +43,7 @@ const SEARCH: &[SettingRule] = &[
     rule("enabled", Some(SettingKey::SearchEnabled), Bool, "true", Used),
     rule("sources", Some(SettingKey::SearchSessions), Texts, "[\"memory\"]", Used),
     rule(SESSION_MEMORY, Some(SettingKey::SearchSessions), Bool, "false", Used),
-    rule(
-        "extraPaths",
-        Some(SettingKey::SearchExtraPaths),
-        Texts,
-        "[]",
-        NotNeeded("these places are searched in any case"),
-    ),
+    rule(EXTRA_PATHS, Some(SettingKey::SearchExtraPaths), Texts, "[]", PLACES),
     rule("provider", Some(SettingKey::Embedder), Text, "\"auto\"", Used),
     rule("model", Some(SettingKey::Embedder), Text, "", Used),
     rule("fallback", Some(SettingKey::EmbedderFallback), Text, "\"none\"", Used),
@@ -81,7 +77,7 @@ const SEARCH: &[SettingRule] = &[
         InProfile,
     ),
     rule(MMR, Some(SettingKey::SearchDiversity), Bool, "false", Used),
-    rule("query.hybrid.mmr.lambda", Some(SettingKey::SearchDiversity), Share, "0.7", Used),
+    rule(LAMBDA, Some(SettingKey::SearchDiversity), Share, "0.7", Used),
     rule(DECAY, Some(SettingKey::SearchRecencyDays), Bool, "false", Used),
     rule(HALF_LIFE, Some(SettingKey::SearchRecencyDays), Positive, "30", Used),
     rule(
@@ -122,12 +118,16 @@ const SEARCH: &[SettingRule] = &[
         NotNeeded("words of all languages are found, also within runs of Chinese and Japanese"),
     ),
     rule("multimodal.enabled", None, Bool, "false", Ignored("pictures and sound are not searched")),
+    rule(QMD_COLLECTIONS, Some(SettingKey::SearchExtraPaths), Texts, "[]", PLACES),
 ];
 
 /// Where the texts of a service go.
 const ADDRESS: &str = "remote.baseUrl";
+const EXTRA_PATHS: &str = "extraPaths";
+const QMD_COLLECTIONS: &str = "qmd.extraCollections";
 const SESSION_MEMORY: &str = "experimental.sessionMemory";
 const MMR: &str = "query.hybrid.mmr.enabled";
+const LAMBDA: &str = "query.hybrid.mmr.lambda";
 const DECAY: &str = "query.hybrid.temporalDecay.enabled";
 const HALF_LIFE: &str = "query.hybrid.temporalDecay.halfLifeDays";
 
@@ -162,6 +162,7 @@ const BOOTSTRAP: &[SettingRule] = &[
 ];
 
 const QMD_SESSIONS: &str = "qmd.sessions.enabled";
+const QMD_PATHS: &str = "qmd.paths";
 
 /// The settings of the memory as a whole.
 const MEMORY: &[SettingRule] = &[
@@ -174,6 +175,7 @@ const MEMORY: &[SettingRule] = &[
     ),
     rule("citations", Some(SettingKey::SearchCitations), Text, "\"auto\"", Used),
     rule(QMD_SESSIONS, Some(SettingKey::SearchSessions), Bool, "false", Used),
+    rule(QMD_PATHS, Some(SettingKey::SearchExtraPaths), Texts, "[]", PLACES),
 ];
 
 const SLOT: &str = "slots.memory";
@@ -192,6 +194,17 @@ const PLUGINS: &[SettingRule] = &[
     rule("entries.memory-lancedb.config.embedding.provider", None, Text, "", OF_PLUGIN),
     rule("entries.memory-lancedb.config.embedding.model", None, Text, "", OF_PLUGIN),
     rule("entries.memory-lancedb.config.embedding.dimensions", None, Count, "", OF_PLUGIN),
+];
+
+/// Where settings are that are not those of one agent, the most important section first.
+const TABLES: &[SettingTable] = &[
+    SettingTable { section: &["memory", "search"], rules: SEARCH },
+    SettingTable { section: &["agents", "defaults", "memorySearch"], rules: SEARCH },
+    SettingTable { section: &["memorySearch"], rules: SEARCH },
+    SettingTable { section: &["agents", "defaults", "compaction"], rules: COMPACTION },
+    SettingTable { section: &["agents", "defaults"], rules: BOOTSTRAP },
+    SettingTable { section: &["memory"], rules: MEMORY },
+    SettingTable { section: &["plugins"], rules: PLUGINS },
 ];
 
 /// The settings that a configuration has, before it is known which agent is meant.
@@ -214,8 +227,11 @@ pub(super) struct ConfigSource {
 /// Returns what a configuration says about the memory of an agent.
 pub(super) fn of(machine: &Machine, agent: &FoundAgent) -> RuntimeSettings {
     let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
-    let Some(config) = config else { return RuntimeSettings::default() };
+    let Some(config) = config else { return RuntimeSettings::empty(TABLES) };
     let mut found = config.settings.of_agent(&agent_id(&agent.alias));
+    found.unreadable.clone_from(&config.unreadable);
+    let problems = place_problems(&found, machine, agent);
+    found.settings.extend(problems);
     // What cannot be read may say where texts go.
     if !config.oddities.is_empty() && names_a_service(&found) {
         let reason = Ignored("a part of the configuration cannot be read, so no service is used");
@@ -223,6 +239,27 @@ pub(super) fn of(machine: &Machine, agent: &FoundAgent) -> RuntimeSettings {
         found.decide("fallback", None, reason);
     }
     found
+}
+
+/// Names the places to search that cannot be searched.
+fn place_problems(
+    found: &RuntimeSettings,
+    machine: &Machine,
+    agent: &FoundAgent,
+) -> Vec<RuntimeSetting> {
+    let mut problems = Vec::new();
+    for setting in found.settings.iter().filter(|setting| setting.verdict == PLACES) {
+        let Some(SettingValue::List(texts)) = &setting.value else { continue };
+        for (index, text) in texts.iter().enumerate() {
+            let path = resolve(machine, &agent.workspace, text.trim());
+            let place = ExtraPlace { path, pattern: None };
+            let Some(problem) = place.problem(&machine.home, &agent.workspace) else { continue };
+            let (file, text) = (setting.file.clone(), text.clone());
+            let name = &setting.name;
+            problems.push(RuntimeSetting::of_place(name, index, text, problem, file, setting.line));
+        }
+    }
+    problems
 }
 
 /// Whether texts would go to a service.
@@ -240,16 +277,8 @@ impl ConfiguredSettings {
         let lines: Vec<_> = sources.iter().map(|source| JsonLines::of(&source.text)).collect();
         let reader = SettingReader { sources, lines };
         let mut found = Self::default();
-        for (steps, rules) in [
-            (&["memory", "search"][..], SEARCH),
-            (&["agents", "defaults", "memorySearch"], SEARCH),
-            (&["memorySearch"], SEARCH),
-            (&["agents", "defaults", "compaction"], COMPACTION),
-            (&["agents", "defaults"], BOOTSTRAP),
-            (&["memory"], MEMORY),
-            (&["plugins"], PLUGINS),
-        ] {
-            reader.read(value, &members(steps), rules, &mut found.all);
+        for SettingTable { section, rules } in TABLES {
+            reader.read_at(value, &[], &members(section), rules, &mut found.all);
         }
         let entries = value.pointer("/agents/entries").and_then(Value::as_object);
         for (id, entry) in entries.into_iter().flatten().take(most_agents) {
@@ -290,11 +319,12 @@ impl ConfiguredSettings {
 
     fn of_agent(&self, id: &str) -> RuntimeSettings {
         let own = self.own.get(id).map(Vec::as_slice).unwrap_or_default();
-        let mut found = RuntimeSettings { settings: [own, &self.all].concat() };
+        let mut found = RuntimeSettings::empty(TABLES);
+        found.settings = [own, &self.all].concat();
         decide_sessions(&mut found);
         decide_embedder(&mut found);
-        decide_optional(&mut found, MMR, "query.hybrid.mmr.lambda", USUAL_LAMBDA);
-        decide_optional(&mut found, DECAY, HALF_LIFE, USUAL_HALF_LIFE);
+        decide_optional(&mut found, &DIVERSITY);
+        decide_optional(&mut found, &RECENCY);
         decide_plugin(&mut found);
         decide_words(&mut found);
         found
@@ -311,17 +341,6 @@ struct SettingReader<'a> {
 }
 
 impl SettingReader<'_> {
-    /// Reads the settings of a section below the whole configuration.
-    fn read(
-        &self,
-        value: &Value,
-        steps: &[JsonStep],
-        rules: &[SettingRule],
-        found: &mut Vec<RuntimeSetting>,
-    ) {
-        self.read_at(value, &[], steps, rules, found);
-    }
-
     /// Reads the settings of a section below a value that is at `before`.
     fn read_at(
         &self,
@@ -486,21 +505,49 @@ fn is_model(text: &str) -> bool {
         && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 }
 
-/// Decides a number that counts only where it is switched on.
-fn decide_optional(
-    found: &mut RuntimeSettings,
+/// A number that counts only where it is switched on.
+struct OptionalNumber {
     switch: &'static str,
     number: &'static str,
+    /// The number where only the switch is set.
     usual: f64,
-) {
+    /// Why the number does not count.
+    off: &'static str,
+    /// Why the switch itself does not count.
+    on: &'static str,
+}
+
+const DIVERSITY: OptionalNumber = OptionalNumber {
+    switch: MMR,
+    number: LAMBDA,
+    usual: USUAL_LAMBDA,
+    off: "it counts only if query.hybrid.mmr.enabled is true",
+    on: "it makes query.hybrid.mmr.lambda count",
+};
+
+const RECENCY: OptionalNumber = OptionalNumber {
+    switch: DECAY,
+    number: HALF_LIFE,
+    usual: USUAL_HALF_LIFE,
+    off: "it counts only if query.hybrid.temporalDecay.enabled is true",
+    on: "it makes query.hybrid.temporalDecay.halfLifeDays count",
+};
+
+/// Decides a number that counts only where it is switched on.
+fn decide_optional(found: &mut RuntimeSettings, optional: &OptionalNumber) {
+    let OptionalNumber { switch, number, usual, off, on } = *optional;
     if found.truth(switch) != Some(true) {
         found.decide(switch, None, NotNeeded("off is what happens without it"));
-        found.decide(number, None, NotNeeded("it is switched off"));
+        found.decide(number, None, NotNeeded(off));
         return;
     }
-    let value = found.first(number).and_then(|setting| setting.value.clone());
-    found.decide(switch, Some(value.clone().unwrap_or(SettingValue::Number(usual))), Used);
-    found.decide(number, value, Used);
+    match found.first(number).and_then(|setting| setting.value.clone()) {
+        Some(value) => {
+            found.decide(switch, None, NotNeeded(on));
+            found.decide(number, value, Used);
+        }
+        None => found.decide(switch, SettingValue::Number(usual), Used),
+    }
 }
 
 /// Decides what the choice of a memory plugin means.
@@ -528,8 +575,14 @@ fn decide_plugin(found: &mut RuntimeSettings) {
 
 /// Refuses words that have no meaning here.
 fn decide_words(found: &mut RuntimeSettings) {
-    if found.text("backend").is_some_and(|name| name.trim().eq_ignore_ascii_case("builtin")) {
+    let backend = found.text("backend").map(|name| name.trim().to_ascii_lowercase());
+    if backend.as_deref() == Some("builtin") {
         found.decide("backend", None, OWN_INDEX);
+    }
+    if backend.as_deref() != Some("qmd") {
+        for path in [QMD_PATHS, QMD_COLLECTIONS] {
+            found.decide(path, None, NotNeeded("it counts only if memory.backend is qmd"));
+        }
     }
     let citations = found.text("citations").map(|word| word.trim().to_ascii_lowercase());
     match citations {

@@ -31,6 +31,8 @@ pub(super) use redact::{
 
 /// Bytes of a configuration, at most; the largest that we have seen has 20 kB.
 pub(super) const MAX_BYTES: u64 = 4 << 20;
+/// The most settings and elements of lists: each takes much more memory than its bytes.
+const MAX_VALUES: usize = 50_000;
 /// How deep tables and lists may be nested.
 const MAX_DEPTH: usize = 200;
 /// The most agents that are read.
@@ -97,12 +99,21 @@ impl Config {
         let text = read_plain(path, MAX_BYTES)
             .and_then(|text| text.ok_or_else(|| std::io::ErrorKind::NotFound.into()))
             .map_err(|error| warning(format!("cannot be read: {error}")))?;
-        Self::parse(text).ok_or_else(|| warning("is not TOML, or is nested too deep".to_owned()))
+        Self::parse(text.clone()).ok_or_else(|| {
+            warning(match place_of_error(&text) {
+                _ if is_large(&text) => format!("has more than {MAX_VALUES} values"),
+                Some((line, column)) => format!("is not TOML at line {line}, column {column}"),
+                None => "is nested too deep".to_owned(),
+            })
+        })
     }
 
     /// Parses a text; `None` when it is not TOML. The parser's message is dropped, because it may
     /// hold a secret.
     pub(super) fn parse(text: Zeroizing<String>) -> Option<Self> {
+        if is_large(&text) {
+            return None;
+        }
         let document = Document::parse(text).ok()?;
         (!is_deep(document.as_item(), 0)).then_some(Self { document })
     }
@@ -293,6 +304,23 @@ impl Config {
     fn table(&self, path: &[&str]) -> Option<&dyn TableLike> {
         self.item(path)?.as_table_like()
     }
+}
+
+/// Whether a text may have more values than are read.
+fn is_large(text: &str) -> bool {
+    text.bytes().filter(|byte| matches!(byte, b'=' | b',')).count() > MAX_VALUES
+}
+
+/// Returns line and column of what is no TOML.
+fn place_of_error(text: &str) -> Option<(usize, usize)> {
+    if is_large(text) {
+        return None;
+    }
+    let start = Document::parse(text).err()?.span().map_or(0, |span| span.start);
+    let before = text.get(..start).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let column = before[line_start..].chars().count() + 1;
+    Some((before.matches('\n').count() + 1, column))
 }
 
 /// Returns what a document has at a path of keys.

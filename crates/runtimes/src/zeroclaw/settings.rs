@@ -2,8 +2,8 @@
 
 use super::config::Config;
 use crate::kit::{
-    FoundAgent, Machine, RuntimeSettings, SettingKey, SettingKind, SettingRule, SettingUse,
-    SettingValue, is_local_url, rule,
+    FoundAgent, Machine, RuntimeSettings, SettingKey, SettingKind, SettingRule, SettingTable,
+    SettingUse, SettingValue, is_local_url, rule,
 };
 
 use SettingKind::{Bool, Count, Positive, Share, Text};
@@ -68,11 +68,19 @@ const MEMORY: &[SettingRule] = &[
 
 const PROVIDER: &str = "embedding_provider";
 
+const TABLES: &[SettingTable] = &[SettingTable { section: &["memory"], rules: MEMORY }];
+
 /// Returns what a configuration says about the memory of an agent.
 pub(super) fn of(_: &Machine, agent: &FoundAgent) -> RuntimeSettings {
-    let Some(file) = &agent.config else { return RuntimeSettings::default() };
-    let Ok(config) = Config::of(file) else { return RuntimeSettings::default() };
-    let mut found = RuntimeSettings::default();
+    let mut found = RuntimeSettings::empty(TABLES);
+    let Some(file) = &agent.config else { return found };
+    let config = match Config::of(file) {
+        Ok(config) => config,
+        Err(warning) => {
+            found.unreadable = vec![format!("{} {}", file.display(), warning.message)];
+            return found;
+        }
+    };
     for rule in MEMORY {
         let Some((value, line)) = config.value_at(&["memory", rule.path]) else { continue };
         found.settings.push(rule.with(

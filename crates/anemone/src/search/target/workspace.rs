@@ -6,9 +6,9 @@ use std::sync::Arc;
 use anemone_embed::ModelIdentity;
 use anemone_files::FileStat;
 use anemone_index::{
-    CarriedVector, Document, DocumentSource, FileSource, FolderRules, FolderSource, Listing,
-    MarkdownFolder, Provenance, SkipReason, SkippedDocument, SourceEntry, SourceError, is_markdown,
-    markdown_document,
+    CarriedVector, Document, DocumentSource, FileSource, FolderLimit, FolderRules, FolderSource,
+    Listing, MarkdownFolder, Provenance, SkipReason, SkippedDocument, SourceEntry, SourceError,
+    is_markdown, markdown_document,
 };
 use anemone_runtimes::{ExtraPlace, FoundAgent, Machine, Runtime, SearchedFile, SearchedFolder};
 
@@ -198,6 +198,9 @@ pub(super) fn extra_sources(
     sources
 }
 
+/// What one extra place may hold; somebody may have named a folder far above the notes.
+const PLACE_LIMIT: FolderLimit = FolderLimit { names: 1_000_000, files: 50_000, bytes: 1 << 30 };
+
 /// The folder of a source, and what the source takes of it.
 #[derive(Clone)]
 struct ClaimedFolder {
@@ -275,7 +278,8 @@ impl ExtraSource {
             path: place.path.clone(),
             is_taken,
             file: FileSource::new(&place.path, markdown_document(&name)),
-            folder: FolderSource::new(place.path.clone(), prefix, Box::new(rules)),
+            folder: FolderSource::new(place.path.clone(), prefix, Box::new(rules))
+                .limited(PLACE_LIMIT),
             name,
         }
     }

@@ -37,18 +37,22 @@ pub(super) fn run(args: &ExplainArgs, context: &Context<'_>) -> Result<ExplainRe
     let request = ExplainRequest { key: args.key.clone(), agent: args.agent.choice() };
     let mut report = explain(&request, &context.host)?;
     if args.key.is_none() && !args.all && !context.printer.is_json() {
-        let is_set = |setting: &ExplainedSetting| {
-            setting.from != SettingOrigin::Default || !setting.others.is_empty()
-        };
-        report.settings.retain(is_set);
+        report.settings.retain(ExplainedSetting::is_set);
     }
     Ok(report)
 }
+
+/// What counts while a part of the runtime's configuration cannot be read.
+const LEFT: &str = "what can be read of it, config.toml and the defaults";
 
 impl Report for ExplainReport {
     fn write_human(&self, out: &mut dyn Write) -> io::Result<()> {
         if let Some((runtime, agent)) = self.runtime.zip(self.agent.as_ref()) {
             writeln!(out, "{DIM}agent {} of {runtime}{DIM:#}", safe(agent))?;
+        }
+        for reason in &self.unreadable {
+            let reason = safe(reason);
+            writeln!(out, "{ODD}note:{ODD:#} {reason}; until that is mended, only {LEFT} count")?;
         }
         if self.settings.is_empty() {
             writeln!(out, "every setting is at its default; --all shows them")?;

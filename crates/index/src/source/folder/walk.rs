@@ -7,17 +7,29 @@ use std::ops::ControlFlow;
 use anemone_files::{FileKind, Folder, WalkEntry, WalkStep, WalkVisitor, if_found, walk};
 
 use super::super::{Listing, SkipReason, SkippedDocument, SourceEntry};
-use super::FolderRules;
 use super::below::{MAX_DEPTH, MAX_FILE_BYTES};
+use super::{FolderLimit, FolderRules};
 
 /// Lists the documents below a folder and what is not searched, both sorted.
 ///
 /// Only an unreadable top folder is an error.
-pub(super) fn list(root: &Folder, prefix: &str, rules: &dyn FolderRules) -> io::Result<Listing> {
-    let mut lister = Lister { prefix, rules, listing: Listing::default(), failure: None };
+pub(super) fn list(
+    root: &Folder,
+    prefix: &str,
+    rules: &dyn FolderRules,
+    limit: Option<FolderLimit>,
+) -> io::Result<Listing> {
+    let (listing, failure) = (Listing::default(), None);
+    let mut lister = Lister { prefix, rules, limit, names: 0, bytes: 0, listing, failure };
     walk(root, &mut lister);
     if let Some(error) = lister.failure {
         return Err(error);
+    }
+    if lister.is_over() {
+        // Which of the documents came first depends on the file system, so none is taken.
+        let path = prefix.trim_end_matches('/').to_owned();
+        let skipped = vec![SkippedDocument { path, reason: SkipReason::TooMany }];
+        return Ok(Listing { skipped, ..Listing::default() });
     }
     let mut listing = lister.listing;
     listing.entries.sort_unstable_by(|a, b| a.key.cmp(&b.key));
@@ -31,6 +43,11 @@ pub(super) fn list(root: &Folder, prefix: &str, rules: &dyn FolderRules) -> io::
 struct Lister<'a> {
     prefix: &'a str,
     rules: &'a dyn FolderRules,
+    limit: Option<FolderLimit>,
+    /// How many names were visited.
+    names: u64,
+    /// How large the documents are.
+    bytes: u64,
     listing: Listing,
     /// Why the folder at the top cannot be read.
     failure: Option<io::Error>,
@@ -38,6 +55,10 @@ struct Lister<'a> {
 
 impl WalkVisitor for Lister<'_> {
     fn visit(&mut self, visited: &WalkEntry<'_>) -> WalkStep {
+        self.names += 1;
+        if self.is_over() {
+            return WalkStep::Stop;
+        }
         let path = &String::from_utf8_lossy(visited.path);
         let is_text = matches!(path, Cow::Borrowed(_));
         let kind = if_found(visited.kind()).unwrap_or(Some(FileKind::Special));
@@ -81,6 +102,7 @@ impl Lister<'_> {
         match visited.stat() {
             Ok(stat) if stat.size > MAX_FILE_BYTES => self.skip(path, SkipReason::TooLarge),
             Ok(stat) if stat.is_file() => {
+                self.bytes = self.bytes.saturating_add(stat.size);
                 self.listing
                     .entries
                     .push(SourceEntry { key: path.to_owned(), stamp: stat.stamp() });
@@ -89,6 +111,14 @@ impl Lister<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Ok(_) | Err(_) => self.skip(path, SkipReason::Unreadable),
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.limit.is_some_and(|limit| {
+            self.names > limit.names
+                || self.bytes > limit.bytes
+                || self.listing.entries.len() > limit.files
+        })
     }
 
     fn is_document(&self, path: &str) -> bool {

@@ -71,7 +71,15 @@ impl<'a> JsonLines<'a> {
 
     fn has_id(&self, node: &Node, id: &str) -> bool {
         let text = node.member("id").and_then(|item| self.text.get(item.value.span.clone()));
-        text.and_then(|text| json5::from_str::<String>(text).ok()).is_some_and(|own| own == id)
+        text.is_some_and(|text| {
+            // A text without escapes is compared as it is: a list may have a thousand agents.
+            let plain = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+            if text.contains('\\') {
+                json5::from_str::<String>(text).is_ok_and(|own| own == id)
+            } else {
+                text.starts_with(['"', '\'']) && plain == id
+            }
+        })
     }
 }
 
