@@ -7,7 +7,7 @@ mod memory;
 mod section;
 
 use std::collections::HashMap;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anemone_embed::Provider;

@@ -4,6 +4,8 @@
 //! 256 cases per law; `PROPTEST_CASES` sets another number. Earlier failures are kept in
 //! `laws.proptest-regressions` and tried first.
 
+#![expect(clippy::unwrap_used, reason = "what does not hold in a test may panic")]
+
 use std::io::{Cursor, Read as _};
 
 use anemone_format::{

@@ -330,7 +330,7 @@ mod tests {
             match resolve(text) {
                 Ok(message) => assert_eq!(message, format!("day {day}"), "{text}"),
                 Err(error) => {
-                    assert!(day == 0 && error.contains("before the first"), "{text}: {error}")
+                    assert!(day == 0 && error.contains("before the first"), "{text}: {error}");
                 }
             }
         }

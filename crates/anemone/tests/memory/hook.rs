@@ -872,7 +872,7 @@ fn transcripts_without_a_session_id_are_sessions_by_the_names_of_their_files() {
     for (name, said) in [("a", "Remember that buoy 1 is red."), ("b", "I prefer tea to coffee.")] {
         let said = json!({ "type": "message", "message": { "role": "user", "content": said } });
         hooks.write(&format!("{name}.jsonl"), said.to_string());
-        let ended = hooks.end(&hooks.path(&format!("{name}.jsonl")));
+        let ended = hooks.end(&hooks.path(format!("{name}.jsonl")));
         assert_eq!(ended.session_id.as_deref(), Some(name));
         assert_eq!(ended.status, NoteStatus::Written);
     }

@@ -317,7 +317,7 @@ fn what_the_owner_said_is_not_overruled_by_the_agent() {
     });
     assert!(named.written && named.entry.contains("supersedes="), "{named:?}");
     // If the table of stamps is lost, it is unknown who said something.
-    fs_err::remove_file(memory.path(&format!("ws/{}", StampTable::PATH))).unwrap();
+    fs_err::remove_file(memory.path(format!("ws/{}", StampTable::PATH))).unwrap();
     let unknown = memory.remember("The fog tea ships on Mondays.");
     assert!(unknown.written && unknown.superseded.is_empty(), "{unknown:?}");
 }

@@ -105,7 +105,7 @@ fn a_damaged_commit_is_an_error_that_names_it() {
     let first = publish(&mut ours, "first", DAY_1, &[]);
     let key = ours.commit_key(first);
     let good = storage.read(&key).unwrap().read_all(10_000).unwrap();
-    let mut bad = good.clone();
+    let mut bad = good;
     bad[10] ^= 1;
     storage.write(&key, &mut &bad[..]).unwrap();
     assert!(matches!(ours.commit(first), Err(HistoryError::WrongDigest(at)) if at == key));

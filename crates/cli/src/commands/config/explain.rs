@@ -3,9 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anemone::settings::{
-    ExplainReport, ExplainRequest, ExplainedSetting, LostSetting, SettingOrigin, explain,
-};
+use anemone::settings::{ExplainReport, ExplainRequest, ExplainedSetting, LostSetting, explain};
 use clap::Args;
 use serde_json::Value;
 
