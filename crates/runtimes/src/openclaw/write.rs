@@ -208,6 +208,11 @@ fn write_store_memories(
     if found {
         pages.write_all(draft)?;
         pages.finish(draft)?;
+        if store_files(source).is_empty() {
+            let reason = "its files did not travel, only its memories, which go into files";
+            let path = format!("raw/{}", lancedb::ROOT);
+            draft.omit(NotRestoredKind::Files, path, reason);
+        }
     }
     Ok(())
 }

@@ -44,15 +44,7 @@ pub(super) fn plan(
     draft: &mut PlanBuilder,
 ) -> Result<StoreFate, PlanError> {
     let files: Vec<(usize, SourceFile)> = files.into_iter().filter_map(in_table).collect();
-    let mut count = 0;
-    source
-        .each_record_place(&mut |place| count += u64::from(is_held(place)))
-        .map_err(PlanError::Source)?;
     if files.is_empty() {
-        if count > 0 {
-            let reason = "its files did not travel, only its memories, which go into files";
-            draft.omit(NotRestoredKind::Files, format!("raw/{ROOT}"), reason);
-        }
         return Ok(StoreFate::Absent);
     }
     let config = target.config.as_ref().and_then(|file| Config::of(machine, file));
@@ -62,6 +54,10 @@ pub(super) fn plan(
         return Ok(StoreFate::Absent);
     };
     let path = folder.join(TABLE);
+    let mut count = 0;
+    source
+        .each_record_place(&mut |place| count += u64::from(is_held(place)))
+        .map_err(PlanError::Source)?;
     let (mut added, mut same, mut replaced) = (0, 0, 0);
     let is_there = is_there(&path);
     if !is_there {
