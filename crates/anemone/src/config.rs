@@ -25,7 +25,6 @@ use self::memory::{
 };
 use self::section::{Folders, Section, expected, text as text_of};
 use crate::embedder::{EmbedderName, EmbedderSetting};
-use crate::files::{Existing, FileError, OutputFile};
 use crate::host::Host;
 use crate::search::Citations;
 
@@ -229,17 +228,6 @@ impl ConfigProblem {
 /// Returns the path of the config file, which need not exist.
 pub fn path(host: &Host) -> PathBuf {
     host.folders.own_config().join("config.toml")
-}
-
-/// Writes the file with every setting commented out, where there is none.
-pub fn init(host: &Host) -> Result<(), FileError> {
-    let path = path(host);
-    if let Some(folder) = path.parent() {
-        fs_err::create_dir_all(folder)?;
-    }
-    let mut target = OutputFile::create(&path, Existing::Keep)?;
-    target.write(None, |out| out.write_all(DEFAULT.as_bytes()).map_err(FileError::Io))?;
-    target.commit()
 }
 
 /// Reads the text of the config; `None` if there is none. A link to it is followed: people keep

@@ -292,12 +292,6 @@ fn ends_with(name: &str, end: &str) -> bool {
 }
 
 impl ExplainedSetting {
-    /// Whether anybody set it, also where that does not count.
-    #[must_use]
-    pub fn is_set(&self) -> bool {
-        self.from != SettingOrigin::Default || !self.others.is_empty()
-    }
-
     /// Explains a setting of the runtime that nobody set.
     fn unset(known: SettingName) -> Self {
         Self {

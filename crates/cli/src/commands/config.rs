@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anemone::config::{self, Config, DEFAULT};
+use anemone::files::{Existing, FileError, OutputFile};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
@@ -55,7 +56,12 @@ pub(crate) fn run(args: &ConfigArgs, context: &Context<'_>) -> Result<()> {
     }
     let path = config::path(&context.host);
     if args.init {
-        config::init(&context.host)?;
+        if let Some(folder) = path.parent() {
+            fs_err::create_dir_all(folder)?;
+        }
+        let mut target = OutputFile::create(&path, Existing::Keep)?;
+        target.write(None, |out| out.write_all(DEFAULT.as_bytes()).map_err(FileError::Io))?;
+        target.commit()?;
     }
     Config::read(&context.host)?;
     let exists = path.exists();

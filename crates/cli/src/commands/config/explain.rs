@@ -35,7 +35,10 @@ pub(super) fn run(args: &ExplainArgs, context: &Context<'_>) -> Result<ExplainRe
     let request = ExplainRequest { key: args.key.clone(), agent: args.agent.choice() };
     let mut report = explain(&request, &context.host)?;
     if args.key.is_none() && !args.all && !context.printer.is_json() {
-        report.settings.retain(ExplainedSetting::is_set);
+        let is_set = |setting: &ExplainedSetting| {
+            setting.from != SettingOrigin::Default || !setting.others.is_empty()
+        };
+        report.settings.retain(is_set);
     }
     Ok(report)
 }
