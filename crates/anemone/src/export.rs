@@ -10,8 +10,8 @@ use anemone_format::{
 };
 use anemone_runtimes::{
     AGENT_ID_FILE, DEFAULT_ARTIFACT_LIMIT, FileCount, FoundSecret, LeftOut, LeftOutReason, Machine,
-    NotRequestedKind, OpenAgent, PreviousSnapshot, ReadError, ReadOptions, Reading, SealSecret,
-    SecretPolicy,
+    NotRequestedKind, NotedTimes, OpenAgent, PreviousSnapshot, ReadError, ReadOptions, Reading,
+    SealSecret, SecretPolicy, TextTimes,
 };
 
 use self::previous::Previous;
@@ -28,6 +28,7 @@ use crate::known_folders::{FolderKind, known_folders};
 use crate::snapshot::{SnapshotSink, seal};
 use crate::tally::Tally;
 use crate::text::count;
+use crate::text_times;
 
 /// The folder of memories in a workspace; without it an export is no backup.
 const MEMORY_FOLDER: &str = "memory";
@@ -60,6 +61,9 @@ pub struct ExportRequest {
     pub artifact_threshold: u64,
     /// What to do about secrets in files.
     pub secrets: SecretPolicy,
+    /// Files that travel as they are, whatever secrets they hold: paths in the workspace, as
+    /// [`FoundSecret::path`] names them.
+    pub allowed_secrets: Vec<String>,
     /// Put the agent's id into the workspace, so that it survives a move.
     pub write_agent_id: bool,
     /// Seal the archive for these age recipients; without recipients it is not sealed.
@@ -83,6 +87,7 @@ impl ExportRequest {
             vault_key: None,
             artifact_threshold: DEFAULT_ARTIFACT_LIMIT,
             secrets: SecretPolicy::Report,
+            allowed_secrets: Vec::new(),
             write_agent_id: false,
             recipients: Vec::new(),
         }
@@ -100,6 +105,16 @@ impl ExportRequest {
             return PathBuf::from(format!("{}.alf", file_stem(alias)));
         }
         archive_name(&agent.workspace)
+    }
+
+    /// Returns the files whose secrets are allowed, as findings name them.
+    fn allowed_secrets_in(&self, workspace: &Path) -> Vec<String> {
+        let named = |path: &String| {
+            let path = Path::new(path);
+            let within = path.strip_prefix(workspace).unwrap_or(path);
+            within.strip_prefix(".").unwrap_or(within).to_string_lossy().into_owned()
+        };
+        self.allowed_secrets.iter().map(named).collect()
     }
 
     fn sealing(&self) -> Option<Sealing> {
@@ -167,6 +182,8 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
     let comparing = host.progress("comparing");
     let since = request.since.as_deref();
     let earlier = since.map(|path| Previous::open(path, host, &comparing)).transpose()?;
+    let allowed_secrets = request.allowed_secrets_in(&chosen.agent.workspace);
+    let noted = text_times::read(chosen.runtime, &chosen.agent, host);
     let job = ExportRun {
         request,
         host,
@@ -177,6 +194,8 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
         archives: own_archives(&chosen, &output, host),
         vault_key: request.vault_key.as_deref().map(read_vault_key).transpose()?,
         log: &log,
+        noted_times: noted.times(),
+        allowed_secrets: &allowed_secrets,
     };
     let opened = earlier.as_ref().map(|earlier| job.open(&earlier.snapshot)).transpose()?;
     if let Some(earlier) = &earlier
@@ -188,7 +207,7 @@ pub fn export(request: &ExportRequest, host: &Host) -> Result<ExportReport, Expo
     let earlier = earlier.map(Previous::with_records).transpose()?;
     drop(comparing);
     let earlier = earlier.as_ref();
-    if request.dry_run { job.list(earlier, opened) } else { job.write(earlier, opened) }
+    if request.dry_run { job.list(earlier, opened) } else { job.write(earlier, opened, noted) }
 }
 
 /// Goes through an export with the defaults and writes nothing; the error is why it would refuse.
@@ -204,7 +223,7 @@ pub fn rehearse(
     let reading = opened?.read(machine, &chosen.agent, options, &mut tally)?;
     check_memory_folder(&reading, chosen)?;
     check_content(&reading, chosen)?;
-    check_secrets(&reading)
+    check_secrets(&reading, &[])
 }
 
 /// An export whose agent is known.
@@ -219,6 +238,9 @@ struct ExportRun<'a> {
     archives: Vec<(PathBuf, LeftOut)>,
     vault_key: Option<VaultKey>,
     log: &'a ExportLogEntry<'a>,
+    /// The times of texts that earlier exports noted.
+    noted_times: TextTimes,
+    allowed_secrets: &'a [String],
 }
 
 impl ExportRun<'_> {
@@ -264,7 +286,8 @@ impl ExportRun<'_> {
         self.check_content(&reading)?;
         let stops_at_secrets = self.request.secrets == SecretPolicy::Report;
         let mut report = ExportReport::new(self.chosen, true);
-        report.would_stop = stops_at_secrets && !reading.secrets.is_empty();
+        report.would_stop =
+            stops_at_secrets && check_secrets(&reading, self.allowed_secrets).is_err();
         let mut summary = ExportSummary::new(reading, tally.bytes, tally.embeddings);
         summary.files = tally.listed;
         summary.left_out.extend(self.own_items());
@@ -277,17 +300,18 @@ impl ExportRun<'_> {
         &self,
         earlier: Option<&Previous>,
         opened: Option<Box<dyn OpenAgent>>,
+        noted: NotedTimes,
     ) -> Result<ExportReport, ExportError> {
-        let Self { request, host, output, .. } = self;
+        let Self { request, host, output, chosen, .. } = self;
         let mut target = OutputFile::create(output, request.existing)?;
         let own = target.file().path().to_owned();
         let progress = host.counting("reading");
         let sealing = request.sealing();
-        let (written, reading) = target.write(sealing.as_ref(), |out| {
+        let (written, mut reading) = target.write(sealing.as_ref(), |out| {
             let mut sink = SnapshotSink::new(out, spool(Some(output))?, host.threads, &progress);
             let reading = self.read(earlier, opened, Some(&own), &mut sink)?;
             if request.secrets == SecretPolicy::Report {
-                check_secrets(&reading)?;
+                check_secrets(&reading, self.allowed_secrets)?;
             }
             let written = sink.finish(&reading)?;
             self.check_content(&reading)?;
@@ -295,20 +319,24 @@ impl ExportRun<'_> {
         })?;
         let mut report = ExportReport::new(self.chosen, false);
         let count = reading.count;
+        let times = std::mem::take(&mut reading.times);
         let mut summary = ExportSummary::new(reading, written.bytes, written.embeddings);
         summary.left_out.extend(self.own_items());
-        report.summary = Some(summary);
         let manifest = &written.archive.manifest;
         report.agent_id_file = self.write_agent_id(manifest.agent.id)?;
         if earlier.is_some_and(|earlier| earlier.archive.manifest() == manifest) {
             report.no_changes = true;
             self.note_earlier(count);
-            return Ok(report);
+        } else {
+            report.file_size = Some(target.length()?);
+            target.deliver(host)?;
+            self.log.note(output, count, host);
+            report.output = Some(output.display().to_string());
         }
-        report.file_size = Some(target.length()?);
-        target.deliver(host)?;
-        self.log.note(output, count, host);
-        report.output = Some(output.display().to_string());
+        let (runtime, agent) = (chosen.runtime, &chosen.agent);
+        let times = text_times::with_unread(times, noted, agent);
+        summary.warnings.extend(text_times::note(times, runtime, agent, host));
+        report.summary = Some(summary);
         Ok(report)
     }
 
@@ -355,9 +383,11 @@ impl ExportRun<'_> {
             seal: self.vault_key.as_ref().map(|_| &sealed as &SealSecret<'_>),
             artifact_threshold: self.request.artifact_threshold,
             secrets: self.request.secrets,
+            allowed_secrets: self.allowed_secrets,
             exclude: &exclude,
             unfinished,
             earlier,
+            noted_times: Some(&self.noted_times),
         })
     }
 
@@ -474,10 +504,9 @@ fn check_content(reading: &Reading, chosen: &ChosenAgent) -> Result<(), ExportEr
     Err(ExportError::Nothing(chosen.agent.workspace.clone()))
 }
 
-/// Refuses secrets that would travel in clear.
-fn check_secrets(reading: &Reading) -> Result<(), ExportError> {
-    if reading.secrets.is_empty() {
-        return Ok(());
-    }
-    Err(ExportError::Secrets(reading.secrets.clone()))
+/// Refuses secrets that would travel in clear, unless their files are allowed.
+fn check_secrets(reading: &Reading, allowed: &[String]) -> Result<(), ExportError> {
+    let refused = reading.secrets.iter().filter(|secret| !secret.is_allowed(allowed));
+    let refused: Vec<FoundSecret> = refused.cloned().collect();
+    if refused.is_empty() { Ok(()) } else { Err(ExportError::Secrets(refused)) }
 }

@@ -6,6 +6,7 @@
 //!   agent.json     the id, and where the agent was seen last
 //!   memory/        journal, own stamps, notes of what was forgotten, state of sessions
 //!   export.json    the last export
+//!   times.json     the times of texts that have none of their own
 //! <cache>/anemone/agents/<id>/index/    search indexes
 //! <data>/anemone/agents/<id>/           what must not be lost
 //! ```
@@ -76,6 +77,12 @@ impl AgentDirs {
     #[must_use]
     pub fn export_note(&self) -> PathBuf {
         self.state.join("export.json")
+    }
+
+    /// Returns the note of the times of the agent's texts.
+    #[must_use]
+    pub fn times_note(&self) -> PathBuf {
+        self.state.join("times.json")
     }
 
     /// Returns the folder of the agent's search indexes.

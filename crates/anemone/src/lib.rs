@@ -74,6 +74,7 @@ pub mod survey;
 pub mod system;
 pub mod tally;
 pub mod text;
+mod text_times;
 pub mod tidy;
 pub mod undo;
 pub mod validate;

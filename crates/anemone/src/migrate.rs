@@ -37,6 +37,7 @@ use crate::restore::{
     UnknownChoiceError, arrived, check_agent, restore, warning,
 };
 use crate::text::{bytes, count};
+use crate::text_times;
 
 /// Bytes of JSON of the records of a snapshot that are kept in memory, at most: a plan, its
 /// application and the proof each walk over them several times. Larger snapshots are parsed at
@@ -305,9 +306,13 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     }
     make_private_folder(&folder)?;
     report.snapshots.push(reader.keep(&read, "source", &source.agent)?);
-    if let Some(before) = reader.read_before(&target)? {
-        report.snapshots.push(reader.keep(&before, "target", &target.agent)?);
-    }
+    let times_before = match reader.read_before(&target)? {
+        Some(before) => {
+            report.snapshots.push(reader.keep(&before, "target", &target.agent)?);
+            before.times
+        }
+        None => text_times::read(target.runtime, &target.agent, host),
+    };
     // The target gets the agent's id. Unless the owner of the id is recorded, the first command on
     // the target would claim the id, and the source would become another agent.
     identify(source.runtime, &source.agent, host).claim(&real(&source.agent.workspace), host);
@@ -320,6 +325,11 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     note_copy(host, &machine, target.runtime, &target.agent);
     remember_id(target.runtime, &target.agent, snapshot.manifest().agent.id, host);
     report.to = AgentPlace::new(&target.agent);
+    let noted = text_times::note(read.times, source.runtime, &source.agent, host);
+    report.warnings.extend(noted.iter().map(warning));
+    let (runtime, agent) = (target.runtime, &target.agent);
+    let noted = text_times::note_restored(&moving, times_before, runtime, agent, host)?;
+    report.warnings.extend(noted.iter().map(warning));
     // What came back may be private, though nothing private was read.
     let archive = reader.read_all(&target, true)?.open()?;
     let there = ArchiveSource::new(&archive)?.keeping_records(MAX_KEPT_BYTES);

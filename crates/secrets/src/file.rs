@@ -309,4 +309,25 @@ mod tests {
             assert_eq!(found(&utf16(&text, u16::to_be_bytes)), [("github_token", 2)], "{letters}");
         }
     }
+
+    /// Returns bytes without any meaning; the same ones for the same seed.
+    fn random_bytes(seed: u64, length: usize) -> Vec<u8> {
+        // SplitMix64.
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut next = || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut mixed = state;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ (mixed >> 31)
+        };
+        (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).take(length).collect()
+    }
+
+    #[test]
+    fn random_bytes_hold_no_secrets() {
+        for seed in 0..200 {
+            assert_eq!(scan_file(&random_bytes(seed, 100_000)), [], "seed {seed}");
+        }
+    }
 }

@@ -553,6 +553,8 @@ fn pass_behind(line: &str, head: usize, before: &Before) -> Option<Range<usize>>
             && !has_predicate_ending(&text.to_lowercase())
             && !is_about_passwords(&text.to_lowercase())
             && ends_sentence(&line[start + text.len()..])
+            // In `(user, pass) tuple`, both are names.
+            && !line[..head].contains(')')
             && before.has_user()
     };
     let fits = made_up && (is_link || before.has_user()) || plain();

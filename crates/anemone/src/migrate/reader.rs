@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use anemone_format::{Archive, Bytes, Credential, Limits, OpenError, Sink, VaultError, VaultKey};
 use anemone_runtimes::{
-    FoundAgent, LeftOut, Machine, ReadError, ReadOptions, Reading, SealSecret, SecretPolicy,
+    FoundAgent, LeftOut, Machine, NotedTimes, ReadError, ReadOptions, Reading, SealSecret,
+    SecretPolicy, TextTimes,
 };
 
 use super::{MigrateError, MigrateRequest, Result, SnapshotLine};
@@ -17,6 +18,7 @@ use crate::known_folders::{FolderKind, note_folder};
 use crate::restore::warning;
 use crate::snapshot::{SnapshotSink, seal};
 use crate::text::count;
+use crate::text_times;
 
 /// Reads agents into archives.
 pub(super) struct SnapshotReader<'a> {
@@ -34,6 +36,8 @@ pub(super) struct NamelessArchive {
     length: u64,
     pub(super) warnings: Vec<String>,
     pub(super) left_out: Vec<LeftOut>,
+    /// The times of the agent's texts.
+    pub(super) times: NotedTimes,
 }
 
 impl NamelessArchive {
@@ -53,9 +57,11 @@ impl SnapshotReader<'_> {
         // Where a snapshot has room, there is room for this.
         let near = self.folder.join("snapshot");
         let near = self.folder.is_dir().then_some(&*near);
+        let noted = text_times::read(chosen.runtime, &chosen.agent, self.host);
+        let noted_times = noted.times();
         let (reading, bytes, length) = write_step(near, |out| {
             let mut sink = SnapshotSink::new(out, spool(near)?, self.host.threads, &progress);
-            let reading = self.read_into(chosen, private, &mut sink)?;
+            let reading = self.read_into(chosen, private, &noted_times, &mut sink)?;
             sink.finish(&reading)?;
             Ok::<_, MigrateError>(reading)
         })?;
@@ -65,7 +71,8 @@ impl SnapshotReader<'_> {
             warnings.push(format!("copied unencrypted: {secrets} in files of the workspace"));
         }
         let bytes = Arc::new(bytes);
-        Ok(NamelessArchive { bytes, length, warnings, left_out: reading.left_out })
+        let times = text_times::with_unread(reading.times, noted, &chosen.agent);
+        Ok(NamelessArchive { bytes, length, warnings, left_out: reading.left_out, times })
     }
 
     /// Reads what will be changed, if there is anything.
@@ -106,6 +113,7 @@ impl SnapshotReader<'_> {
         &self,
         chosen: &ChosenAgent,
         private: bool,
+        noted_times: &TextTimes,
         sink: &mut dyn Sink,
     ) -> Result<Reading, ReadError> {
         let sealed = |credential: &Credential, secret: &[u8]| {
@@ -118,6 +126,7 @@ impl SnapshotReader<'_> {
             // Nothing stays behind on a way that does not leave the machine.
             artifact_threshold: u64::MAX,
             secrets: SecretPolicy::Allow,
+            noted_times: Some(noted_times),
             ..ReadOptions::default()
         };
         chosen.runtime.read(self.machine, &chosen.agent, &options, sink)

@@ -26,6 +26,7 @@ pub(crate) enum With<'a> {
     Agent(&'a str),
     ToAgent(&'a str),
     AllowEmpty,
+    AllowSecret(&'a str),
     AllowSecrets,
     RedactSecrets,
     ArtifactThreshold(u64),
@@ -120,6 +121,7 @@ impl TestMachine {
             match *one {
                 With::Agent(alias) => request.agent.agent = Some(alias.to_owned()),
                 With::AllowEmpty => request.allow_empty = true,
+                With::AllowSecret(path) => request.allowed_secrets.push(path.to_owned()),
                 With::AllowSecrets => request.secrets = SecretPolicy::Allow,
                 With::RedactSecrets => request.secrets = SecretPolicy::Redact,
                 With::ArtifactThreshold(bytes) => request.artifact_threshold = bytes,

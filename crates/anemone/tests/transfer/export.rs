@@ -4,6 +4,8 @@
 mod files;
 #[path = "export/install.rs"]
 mod install;
+#[path = "export/noted_times.rs"]
+mod noted_times;
 #[path = "export/odd.rs"]
 mod odd;
 #[path = "export/secrets.rs"]

@@ -79,6 +79,11 @@ pub(crate) struct ExportArgs {
     #[arg(long, conflicts_with = "redact_secrets")]
     allow_secrets: bool,
 
+    /// Export this file as it is, although it holds a secret or something that looks like one; may
+    /// be given more than once. Name the file as the error names it
+    #[arg(long, value_name = "PATH", conflicts_with = "allow_secrets")]
+    allow_secret: Vec<String>,
+
     /// Export although files hold secrets, and write `[redacted:KIND]` in place of each; the files
     /// themselves are not changed, and an import cannot bring the secrets back
     #[arg(long)]
@@ -174,6 +179,7 @@ impl ExportArgs {
             vault_key: self.vault_key.clone().filter(|_| self.credentials),
             artifact_threshold: self.artifact_threshold,
             secrets: self.secret_policy(),
+            allowed_secrets: self.allow_secret.clone(),
             write_agent_id: self.write_agent_id,
             recipients: self.recipient.clone(),
         }
@@ -227,7 +233,10 @@ fn missing_lines(missing: &[&LeftOut]) -> Vec<String> {
         lines.push(format!("to include large files, give --artifact-threshold {largest}"));
     }
     if missing.iter().any(|item| item.reason == LeftOutReason::Secret) {
-        lines.push("to include files with a secret, give --allow-secrets".to_owned());
+        lines.push(
+            "to include files with a secret, give --allow-secret PATH for each, or --allow-secrets"
+                .to_owned(),
+        );
     }
     lines
 }

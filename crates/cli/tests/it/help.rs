@@ -248,6 +248,7 @@ const COMMANDS: &[(&[&str], &[&str])] = &[
             "--vault-key",
             "--artifact-threshold",
             "--allow-secrets",
+            "--allow-secret",
             "--redact-secrets",
             "--write-agent-id",
             "--recipient",

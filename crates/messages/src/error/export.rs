@@ -1,5 +1,7 @@
 //! Why nothing was exported, in words.
 
+use std::collections::BTreeSet;
+
 use anemone::export::ExportError;
 use anemone_runtimes::FoundSecret;
 
@@ -7,6 +9,22 @@ use super::{Explain, UserError, listed};
 
 /// Findings named in an error, at most.
 const LISTED: usize = 50;
+
+/// Returns the arguments that let the files with these secrets travel, for a shell.
+fn allow_arguments(secrets: &[FoundSecret]) -> String {
+    /// Files named, at most.
+    const NAMED: usize = 5;
+    let paths: BTreeSet<&str> = secrets.iter().map(|secret| &*secret.path).collect();
+    let more = if paths.len() > NAMED { " ..." } else { "" };
+    let arguments = paths.iter().take(NAMED).map(|path| {
+        let is_plain = path
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'_' | b'-'));
+        let quoted = format!("'{}'", path.replace('\'', r"'\''"));
+        format!("--allow-secret={}", if is_plain { (*path).to_owned() } else { quoted })
+    });
+    arguments.collect::<Vec<_>>().join(" ") + more
+}
 
 impl Explain for ExportError {
     fn explain(&self) -> UserError {
@@ -26,11 +44,12 @@ impl Explain for ExportError {
                 let place = |secret: &FoundSecret| {
                     format!("{}:{}: {}", secret.path, secret.line, secret.kind)
                 };
-                self.failure("secrets_found").causes(listed(secrets, LISTED, place)).hint(
+                self.failure("secrets_found").causes(listed(secrets, LISTED, place)).hint(format!(
                     "remove the secrets, leave their files out with .alfignore, write marks in \
-                     place of them with --redact-secrets, or keep them in the archive with \
-                     --allow-secrets",
-                )
+                     place of them with --redact-secrets, or keep them in the archive: all of them \
+                     with --allow-secrets, or those of single files with {}",
+                    allow_arguments(secrets)
+                ))
             }
             Self::AgentIdFile(error) => {
                 error.explain().hint("leave --write-agent-id off; the id is derived")

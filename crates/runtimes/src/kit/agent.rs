@@ -15,7 +15,8 @@ use anemone_format::{
 use serde::Serialize;
 
 use crate::kit::{
-    DatabaseError, EntryKind, FileCount, FoundEntry, PreviousSnapshot, lossy, word_enum::word_enum,
+    DatabaseError, EntryKind, FileCount, FoundEntry, NotedTimes, PreviousSnapshot, TextTimes,
+    lossy, word_enum::word_enum,
 };
 use anemone_secrets as secrets;
 use anemone_secrets::SecretHit;
@@ -269,12 +270,16 @@ pub struct ReadOptions<'a> {
     pub artifact_threshold: u64,
     /// What to do about secrets in files.
     pub secrets: SecretPolicy,
+    /// Files whose secrets are carried whatever `secrets` says, named as in [`FoundSecret::path`].
+    pub allowed_secrets: &'a [String],
     /// Files that are ours and not the agent's: archives.
     pub exclude: &'a [PathBuf],
     /// The archive that is being written; it is not even counted.
     pub unfinished: Option<&'a Path>,
     /// An earlier reading, to carry times and versions forward from.
     pub earlier: Option<&'a PreviousSnapshot>,
+    /// Times of texts that earlier readings noted; `earlier` takes precedence.
+    pub noted_times: Option<&'a TextTimes>,
 }
 
 impl Default for ReadOptions<'_> {
@@ -288,11 +293,29 @@ impl Default for ReadOptions<'_> {
             seal: None,
             artifact_threshold: DEFAULT_ARTIFACT_LIMIT,
             secrets: SecretPolicy::Report,
+            allowed_secrets: &[],
             exclude: &[],
             unfinished: None,
             earlier: None,
+            noted_times: None,
         }
     }
+}
+
+impl ReadOptions<'_> {
+    /// Whether secrets are replaced in the file that findings call `path`.
+    pub(crate) fn redacts(&self, path: &str) -> bool {
+        self.secrets == SecretPolicy::Redact && !is_allowed(path, self.allowed_secrets)
+    }
+
+    /// Returns the files in which secrets are not replaced, if they are replaced in the others.
+    pub(crate) fn not_redacted(&self) -> &[String] {
+        if self.secrets == SecretPolicy::Redact { self.allowed_secrets } else { &[] }
+    }
+}
+
+fn is_allowed(path: &str, allowed: &[String]) -> bool {
+    allowed.iter().any(|allowed| allowed == path)
 }
 
 /// Seals a secret for one credential.
@@ -348,6 +371,9 @@ pub struct Reading {
     pub not_requested: Vec<NotRequested>,
     /// Secrets found in files, without the secrets.
     pub secrets: Vec<FoundSecret>,
+    /// The times of the texts of its files, to be noted for the next reading. It is empty unless
+    /// noted times were given.
+    pub times: NotedTimes,
 }
 
 /// What is reported about an agent that did not change.
@@ -523,6 +549,12 @@ pub struct FoundSecret {
 }
 
 impl FoundSecret {
+    /// Whether its file is one of those whose secrets may travel.
+    #[must_use]
+    pub fn is_allowed(&self, allowed: &[String]) -> bool {
+        is_allowed(&self.path, allowed)
+    }
+
     /// Notes what was found in a text, once for each line and kind.
     pub(crate) fn note(found: &mut Vec<Self>, path: &str, line: u64, hits: &[SecretHit]) {
         for hit in hits {

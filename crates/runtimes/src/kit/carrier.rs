@@ -14,8 +14,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::kit::{
     Artifact, CopyPlace, EntryKind, FoundEntry, FoundSecret, LeftOut, LeftOutReason, Mentions,
-    PreviousSnapshot, ReadError, ReadOptions, SecretPolicy, StableCopies, Warning, Workspace,
-    is_included, lossy, mtime_of, spelled,
+    NotedTimes, PreviousSnapshot, ReadError, ReadOptions, StableCopies, Warning, Workspace,
+    carry_times, is_included, lossy, mtime_of, spelled,
 };
 use anemone_secrets::{self as secrets, FileScanner, SecretHit};
 
@@ -84,6 +84,8 @@ pub(crate) struct Outcome {
     pub(crate) private_entries: u64,
     /// The newest time of a file.
     pub(crate) newest: Option<Moment>,
+    /// The times of texts, for the next reading.
+    pub(crate) times: NotedTimes,
 }
 
 impl Outcome {
@@ -98,8 +100,7 @@ impl Outcome {
     }
 
     fn find_secrets(&mut self, found: &FoundEntry, hits: &[SecretHit]) {
-        // The name may be a secret as well, and is not shown then.
-        let path = lossy(&secrets::redact(&found.path, &secrets::scan(&found.path)));
+        let path = shown_path(found);
         let finding =
             |hit: &SecretHit| FoundSecret { path: path.clone(), line: hit.line, kind: hit.kind };
         self.secrets.extend(hits.iter().map(finding));
@@ -212,7 +213,7 @@ impl<'a> Carrier<'a> {
     fn search(&mut self, found: &FoundEntry, loaded: &mut FileBytes) -> bool {
         let hits = secrets::scan_file(&loaded.bytes);
         self.outcome.find_secrets(found, &hits);
-        if hits.is_empty() || self.options.secrets != SecretPolicy::Redact {
+        if hits.is_empty() || !self.options.redacts(&shown_path(found)) {
             return true;
         }
         if !secrets::is_text(&loaded.bytes) {
@@ -229,7 +230,7 @@ impl<'a> Carrier<'a> {
     pub(crate) fn search_text(&mut self, path: &str, line: u64, text: &str) -> Option<String> {
         let hits = secrets::scan(text.as_bytes());
         FoundSecret::note(&mut self.outcome.secrets, path, line, &hits);
-        let redact = !hits.is_empty() && self.options.secrets == SecretPolicy::Redact;
+        let redact = !hits.is_empty() && self.options.redacts(path);
         redact.then(|| lossy(&secrets::redact(text.as_bytes(), &hits)))
     }
 
@@ -351,7 +352,7 @@ impl<'a> Carrier<'a> {
             }
         };
         self.outcome.find_secrets(found, &survey.secrets);
-        if !survey.secrets.is_empty() && self.options.secrets == SecretPolicy::Redact {
+        if !survey.secrets.is_empty() && self.options.redacts(&shown_path(found)) {
             self.leave_out_secret(found);
             return Ok(None);
         }
@@ -375,7 +376,7 @@ impl<'a> Carrier<'a> {
         let secrets = FoundSecret::in_name(found);
         let shown = secrets.first().map(|secret| secret.path.clone());
         self.outcome.secrets.extend(secrets);
-        let hidden = shown.filter(|_| self.options.secrets == SecretPolicy::Redact);
+        let hidden = shown.filter(|path| self.options.redacts(path));
         let left_out = hidden.map(|path| LeftOut::file(path, LeftOutReason::Secret, found.size()));
         self.outcome.left_out.extend(left_out.clone());
         left_out.is_none()
@@ -463,15 +464,34 @@ impl<'a> Carrier<'a> {
 
     /// Passes a record to the sink.
     pub(crate) fn record(&mut self, mut record: Record) -> Result<(), ReadError> {
+        self.set_runtime_version(&mut record);
+        if let Some(earlier) = self.options.earlier {
+            carry_times([&earlier.times].into_iter(), &mut record);
+        }
+        self.pass(&record)
+    }
+
+    /// Passes a record to the sink that is a part of a text file, whose time is not that of each of
+    /// its parts.
+    pub(crate) fn record_of_text(&mut self, mut record: Record) -> Result<(), ReadError> {
+        let Some(noted) = self.options.noted_times else { return self.record(record) };
+        self.set_runtime_version(&mut record);
+        let earlier = self.options.earlier.map(|earlier| &earlier.times);
+        let known = earlier.into_iter().chain([noted]);
+        self.outcome.times.add(&carry_times(known, &mut record));
+        self.pass(&record)
+    }
+
+    fn set_runtime_version(&self, record: &mut Record) {
         if record.source.runtime_version.is_none() {
             record.source.runtime_version.clone_from(&self.runtime_version);
         }
-        if let Some(earlier) = self.options.earlier {
-            earlier.carry_times(&mut record);
-        }
-        self.mentions.read(&record);
+    }
+
+    fn pass(&mut self, record: &Record) -> Result<(), ReadError> {
+        self.mentions.read(record);
         self.outcome.records += 1;
-        Ok(self.sink.record(&record)?)
+        Ok(self.sink.record(record)?)
     }
 
     /// Returns what was carried, and which records mention what.
@@ -491,6 +511,12 @@ impl<'a> Carrier<'a> {
             .and_then(|kind| self.options.earlier?.unchanged_mtime(root, &found.path, kind, mode));
         carried.or(mtime).cloned()
     }
+}
+
+/// Returns the path of a file for a finding. The name may be a secret as well, and is not shown
+/// then.
+fn shown_path(found: &FoundEntry) -> String {
+    lossy(&secrets::redact(&found.path, &secrets::scan(&found.path)))
 }
 
 /// Keeps the later of two times.

@@ -57,6 +57,7 @@ pub(crate) fn end_reading(
         left_out: done.left_out,
         not_requested,
         secrets: done.secrets,
+        times: done.times,
     }
 }
 

@@ -218,6 +218,8 @@ struct ReadingInputs<'a> {
     sessions: bool,
     artifact_threshold: u64,
     redact: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_redacted: &'a [String],
     hints: &'a Option<RuntimeHints>,
     credentials: &'a Option<Credentials>,
     index: Option<&'a str>,
@@ -270,6 +272,7 @@ impl InstallFacts {
             sessions: options.sessions,
             artifact_threshold: options.artifact_threshold,
             redact: options.secrets == SecretPolicy::Redact,
+            not_redacted: options.not_redacted(),
             hints: &hints,
             credentials: &credentials,
             index: chunks.fingerprint(),
@@ -446,7 +449,7 @@ impl<'a> AgentReader<'a> {
             chunks: &chunks,
         };
         let carrier = &mut self.carrier;
-        memory::records(&file, &self.shared, &mut |record| carrier.record(record))
+        memory::records(&file, &self.shared, &mut |record| carrier.record_of_text(record))
     }
 
     /// Structured facts: each is a record, and the database travels as it is, unless it holds a

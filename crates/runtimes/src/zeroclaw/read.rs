@@ -467,7 +467,7 @@ impl RecordReader<'_> {
         let from_files = &mut self.from_files;
         entries::records(&file, self.shared, &mut |record| {
             from_files.insert(record.id);
-            carrier.record(record)
+            carrier.record_of_text(record)
         })
     }
 

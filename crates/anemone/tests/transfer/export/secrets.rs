@@ -54,6 +54,34 @@ fn what_is_allowed_travels_and_is_listed() {
 }
 
 #[test]
+fn the_secrets_of_one_file_can_be_allowed() {
+    let (machine, ground) = edge();
+    let workspace = ground.path("w");
+    let note = With::AllowSecret("memory/.hidden-note.md");
+    let error = try_export(&machine, &workspace, &[note]).unwrap_err();
+    let ExportError::Secrets(secrets) = error else { panic!("{error}") };
+    assert_eq!(secrets.iter().map(|secret| &*secret.path).collect::<Vec<_>>(), [".env"]);
+
+    // The other file is named in another way, and both are still listed.
+    let env = workspace.join(".env");
+    let both = [note, With::AllowSecret(env.to_str().unwrap())];
+    let exported = export(&machine, &workspace, "a.alf", &both);
+    assert_eq!(fields(&exported["secrets"], "path"), [".env", "memory/.hidden-note.md"]);
+    export(&machine, &workspace, "all.alf", &[With::AllowSecrets]);
+    assert!(machine.read("a.alf") == machine.read("all.alf"));
+
+    export(&machine, &workspace, "b.alf", &[With::RedactSecrets, note]);
+    let entries = unzip(&machine.read("b.alf"));
+    let has = |text: &[u8]| entries.values().any(|value| holds(&value.content, text));
+    assert!(has(b"SECRETHIDDEN") && !has(b"SECRETENV"));
+    // What is replaced now differs from what was replaced in the earlier archive.
+    let exported =
+        export(&machine, &workspace, "c.alf", &[With::RedactSecrets, With::Since("b.alf")]);
+    assert_eq!(exported["no_changes"], false);
+    assert_holds_none(&machine.read("c.alf"), &PLANTED);
+}
+
+#[test]
 fn secrets_of_an_install_never_travel_in_clear() {
     let (machine, ground) = (TestMachine::new(), Ground::new());
     let home = machine.home("");

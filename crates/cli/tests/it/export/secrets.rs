@@ -26,6 +26,10 @@ fn a_secret_stops_an_export_and_is_not_shown() {
     );
     assert!(!environment.exists("a.alf"));
     assert_eq!(tree(&ground.path("")), before);
+    let hint = failure["hint"].as_str().unwrap();
+    let allowed = ["--allow-secret=.env", "--allow-secret=memory/.hidden-note.md"];
+    assert!(hint.ends_with(&allowed.join(" ")), "{hint}");
+    environment.json([&args[..], &allowed].concat());
 }
 
 #[test]

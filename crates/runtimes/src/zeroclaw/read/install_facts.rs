@@ -66,6 +66,8 @@ struct Inputs<'a> {
     private: bool,
     artifact_threshold: u64,
     redact: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_redacted: &'a [String],
     backend: Option<String>,
     embedding: Option<[String; 2]>,
     hints: &'a Option<RuntimeHints>,
@@ -129,6 +131,7 @@ impl InstallFacts {
             private: options.private,
             artifact_threshold: options.artifact_threshold,
             redact: options.secrets == SecretPolicy::Redact,
+            not_redacted: options.not_redacted(),
             backend: backend.as_ref().map(|backend| format!("{backend:?}")),
             embedding: embedding
                 .as_ref()
