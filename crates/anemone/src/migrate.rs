@@ -234,7 +234,7 @@ pub enum MigrateError {
         source: ApplyPlanError,
     },
     /// Something cannot be found again that the plan did not name.
-    #[error("{} were lost that the plan did not announce", count(*.lost, "thing"))]
+    #[error("{} {} lost that the plan did not announce", count(*.lost, "thing"), was(*.lost))]
     Lost {
         /// How many things.
         lost: u64,
@@ -364,6 +364,10 @@ fn missing(left_out: &LeftOut) -> MissingLine {
     let LeftOut { path, reason, files, bytes: size } = left_out;
     let reason = format!("{}: {}, {}", reason.as_str(), count(*files, "file"), bytes(*size));
     MissingLine { what: "file", path: Some(path.clone()), reason }
+}
+
+const fn was(count: u64) -> &'static str {
+    if count == 1 { "was" } else { "were" }
 }
 
 /// Creates the key that seals credentials during the move; it is never stored.

@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use anemone_format::{RecordId, SnapshotSource, VaultKey};
-use anemone_runtimes::KeptSnapshot;
 use anemone_runtimes::mapping::Mapping;
+use anemone_runtimes::{KeptSnapshot, LinkPart};
 use serde::Serialize;
 
 pub(crate) use self::documents::{DocumentPart, parts_of_identity};
@@ -39,6 +39,10 @@ pub struct Expected<'a> {
     pub entries_same: u64,
     /// Records that the plan says it cannot write.
     pub unwritten: BTreeSet<RecordId>,
+    /// What the plan says that records will be read back as; only a hint where to look.
+    pub links: Option<&'a BTreeMap<RecordId, Vec<LinkPart>>>,
+    /// Why files beside the workspace will be missing, by the name of their folder in `raw/`.
+    pub beside: BTreeMap<&'static str, &'static str>,
     /// The current state of an agent that moves back to its former runtime.
     pub current: Option<Current<'a>>,
     /// Names of credentials that do not come along.

@@ -11,7 +11,8 @@
 ///
 /// Each field has a mode: `required` must be there; `optional` becomes an `Option` and is left
 /// out when `None`; `nullable` is `optional`, but a `null` stays a `null`; `list` becomes a `Vec`
-/// and is left out when empty.
+/// and is left out when empty; `assumed` is `required` in what is written, and has its type's
+/// [`Assumed`] value where another writer left it out.
 macro_rules! object {
     (
         $(#[$meta:meta])*
@@ -115,6 +116,7 @@ macro_rules! object {
     };
 
     (@type required $ty:ty) => { $ty };
+    (@type assumed $ty:ty) => { $ty };
     (@type optional $ty:ty) => { Option<$ty> };
     (@type nullable $ty:ty) => { Option<$crate::unknown::Nullable<$ty>> };
     (@type list $ty:ty) => { Vec<$ty> };
@@ -123,6 +125,9 @@ macro_rules! object {
     (@name $field:ident $json:literal) => { $json };
 
     (@write required $map:ident, $name:expr, $value:expr) => {
+        $map.serialize_entry($name, &$value)?;
+    };
+    (@write assumed $map:ident, $name:expr, $value:expr) => {
         $map.serialize_entry($name, &$value)?;
     };
     (@write optional $map:ident, $name:expr, $value:expr) => {
@@ -140,6 +145,7 @@ macro_rules! object {
     };
 
     (@read required $map:ident) => { $map.next_value()? };
+    (@read assumed $map:ident) => { $map.next_value()? };
     (@read optional $map:ident) => { $map.next_value()? };
     (@read nullable $map:ident) => { Some($map.next_value()?) };
     (@read list $map:ident) => { $map.next_value()? };
@@ -147,9 +153,17 @@ macro_rules! object {
     (@unwrap required $field:ident, $name:expr) => {
         $field.ok_or_else(|| serde::de::Error::missing_field($name))?
     };
+    (@unwrap assumed $field:ident, $name:expr) => {
+        $field.unwrap_or_else($crate::object::Assumed::assumed)
+    };
     (@unwrap optional $field:ident, $name:expr) => { $field.flatten() };
     (@unwrap nullable $field:ident, $name:expr) => { $field.flatten() };
     (@unwrap list $field:ident, $name:expr) => { $field.unwrap_or_default() };
+}
+
+/// What a field is where it is missing, although the format requires it.
+pub(crate) trait Assumed {
+    fn assumed() -> Self;
 }
 
 /// Defines a set of words in which an unknown word survives.

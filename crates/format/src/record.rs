@@ -1,10 +1,11 @@
 //! A record: one remembered thing.
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::id::{AgentId, RecordId};
 use crate::moment::Moment;
-use crate::object::{object, vocabulary};
+use crate::object::{Assumed, object, vocabulary};
 use crate::opaque::Opaque;
 use crate::unknown::Unknown;
 
@@ -118,9 +119,9 @@ object! {
         #[schemars(extend("x-required" = true))]
         required vector: Vec<f32>,
         /// When it was computed.
-        required computed_at: Moment,
+        assumed computed_at: Moment,
         /// Who computed it.
-        required source: EmbeddingSource,
+        assumed source: EmbeddingSource,
     }
 }
 
@@ -208,6 +209,20 @@ vocabulary! {
         SyncService = "sync_service",
         /// The tool that moved the record.
         ImportAdapter = "import_adapter",
+    }
+}
+
+/// Archives by other writers may have vectors that name only model, length and numbers: then nobody
+/// knows when they were computed.
+impl Assumed for Moment {
+    fn assumed() -> Self {
+        Self::from(Timestamp::UNIX_EPOCH)
+    }
+}
+
+impl Assumed for EmbeddingSource {
+    fn assumed() -> Self {
+        Self::Runtime
     }
 }
 
@@ -307,6 +322,19 @@ mod tests {
         let record: Record = serde_json::from_str(LINE).unwrap();
         assert_eq!(record.memory_type.as_str(), "dream");
         assert_eq!(record.memory_type.effective(), &MemoryType::Semantic);
+    }
+
+    #[test]
+    fn a_vector_without_a_time_and_a_source_is_read_and_written_with_both() {
+        let short =
+            LINE.replace(r#","computed_at":"2026-01-15T00:00:00Z","source":"runtime"}"#, "}");
+        assert_ne!(short, LINE);
+        let record: Record = serde_json::from_str(&short).unwrap();
+        let written = serde_json::to_string(&record).unwrap();
+        assert_eq!(
+            written,
+            LINE.replace("2026-01-15T00:00:00Z\",\"source", "1970-01-01T00:00:00Z\",\"source")
+        );
     }
 
     #[test]

@@ -184,10 +184,12 @@ const SEAL_MISSING: &str = "the file has no seal: it was packed again by another
 const SEAL_BROKEN: &str = "the seal does not match: the file was changed after it was written";
 
 /// Fields that this project adds to the format, by document and place; `*` is any index.
-const EXTENSIONS: [(&str, &str, &str); 3] = [
+const EXTENSIONS: [(&str, &str, &str); 4] = [
     ("memory-record", "/source", "trust"),
     ("memory-record", "/source", "stamps"),
     ("memory-record", "/embeddings/*", "text_sha256"),
+    // Names that a runtime has for a record, such as the key of a row.
+    ("memory-record", "", "extra"),
 ];
 
 /// Returns true for a field that is not in the types, but that this project writes.

@@ -4,6 +4,9 @@ use std::ops::Range;
 
 use crate::rules::Candidate;
 
+/// The digits of a telephone number with its country code, at most (ITU-T E.164).
+const MAX_PHONE_DIGITS: usize = 15;
+
 /// Looks for the number of a card that begins at `at`, with three digits.
 pub(crate) fn card(window: &[u8], at: usize) -> Option<Candidate> {
     let before = &window[..at];
@@ -12,15 +15,16 @@ pub(crate) fn card(window: &[u8], at: usize) -> Option<Candidate> {
         [.., byte, b'-'] => byte.is_ascii_alphanumeric(),
         // The groups of a longer number, such as that of an account.
         [.., byte, b' '] => byte.is_ascii_digit(),
-        [.., byte] => {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'+' | b'#' | b'/')
-        }
+        [.., byte] => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'#' | b'/'),
         [] => false,
     };
     if glued && !before.ends_with(b"\\n") {
         return None;
     }
     let number = Number::read(window, at);
+    if before.ends_with(b"+") && number.count <= MAX_PHONE_DIGITS {
+        return None;
+    }
     let end = at + number.length;
     let behind = window.get(end..).unwrap_or_default();
     let goes_on = match behind {
@@ -202,6 +206,9 @@ mod tests {
         ] {
             assert!(kinds(text).is_empty(), "{text}: {:?}", kinds(text));
         }
+        // No telephone number has 16 digits.
+        assert_eq!(kinds("+4111111111111111"), ["card_number"]);
+        assert!(kinds("+411111111111111").is_empty());
     }
 
     fn kinds(text: &str) -> Vec<&'static str> {

@@ -2,13 +2,13 @@
 
 use anemone_format::VaultKey;
 use anemone_runtimes::mapping::Mapping;
-use anemone_runtimes::{Action, NotRestoredKind, Plan};
+use anemone_runtimes::{Action, FilesBeside, NotRestoredKind, Plan};
 
 use crate::proof::{Announced, Expected};
 
 /// Returns the items that, according to a plan, will be missing or different.
 pub(super) fn announced<'a>(
-    plan: &Plan,
+    plan: &'a Plan,
     mapping: &'static Mapping,
     vault_key: Option<&'a VaultKey>,
 ) -> Expected<'a> {
@@ -18,6 +18,8 @@ pub(super) fn announced<'a>(
         entries_same: plan.memories.as_ref().map_or(0, |step| step.same),
         vault_key,
         unwritten: plan.unwritten.clone(),
+        links: Some(&plan.links),
+        beside: plan.beside.iter().filter_map(omitted).collect(),
         ..Expected::default()
     };
     for step in &plan.steps {
@@ -50,4 +52,11 @@ pub(super) fn announced<'a>(
     expected.credentials.extend(credentials.filter_map(|note| note.path.clone()));
     expected.credentials.extend(plan.credentials.iter().flat_map(|step| step.kept.iter().cloned()));
     expected
+}
+
+fn omitted((root, fate): (&&'static str, &FilesBeside)) -> Option<(&'static str, &'static str)> {
+    match fate {
+        FilesBeside::Written => None,
+        FilesBeside::Omitted(reason) => Some((root, reason)),
+    }
 }

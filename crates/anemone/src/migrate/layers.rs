@@ -5,7 +5,7 @@ use std::io;
 
 use anemone_format::{FileRoot, SnapshotSource, SourceFile};
 use anemone_runtimes::mapping::{Becomes, Mapping, ORIGIN_FOLDER};
-use anemone_runtimes::{NotRestoredKind, Plan};
+use anemone_runtimes::{FilesBeside, NotRestoredKind, Plan};
 use serde::Serialize;
 
 use crate::proof::{DocumentPart, name_of, parts_of_identity};
@@ -146,10 +146,19 @@ fn plan_files(files: &[SourceFile], plan: &Plan, mapping: &'static Mapping) -> L
             FileRoot::Other => "other".to_owned(),
         };
         let row = mapping.row_of_file(&file.root, &file.path);
-        let becomes = match row.map(|row| row.becomes) {
-            Some(Becomes::Nowhere(reason)) => Becomes::Nowhere(reason),
+        let beside = match &file.root {
+            FileRoot::Raw(root) => plan.beside.get(&**root).copied(),
+            FileRoot::Artifacts | FileRoot::Other => None,
+        };
+        let becomes = match (beside, row.map(|row| row.becomes)) {
+            (Some(FilesBeside::Written), _) => Becomes::Native("the file itself"),
+            (Some(FilesBeside::Omitted(reason)), _) | (None, Some(Becomes::Nowhere(reason))) => {
+                Becomes::Nowhere(reason)
+            }
             _ if native.contains(&file.path[..]) => Becomes::Native("the file itself"),
-            Some(Becomes::Native(text)) if row.is_some_and(|row| !row.kind.ends_with('*')) => {
+            (None, Some(Becomes::Native(text)))
+                if row.is_some_and(|row| !row.kind.ends_with('*')) =>
+            {
                 Becomes::Native(text)
             }
             _ => Becomes::Aside("kept in the sidecar"),

@@ -28,12 +28,13 @@ struct WantedText {
 }
 
 /// Returns the records of an agent that no record of the target holds, other than those of which
-/// it was announced.
+/// it was announced. `has_name` says whether a record of the target has a name.
 pub(super) fn missing(
     current: &Current<'_>,
     target: &dyn SnapshotSource,
     mapping: Option<&Mapping>,
     announced: &HashSet<RecordId>,
+    has_name: &dyn Fn(&str) -> bool,
 ) -> io::Result<Vec<MissingText>> {
     let mut whole: HashSet<String> = HashSet::new();
     target.each_record(&mut |record| {
@@ -63,7 +64,10 @@ pub(super) fn missing(
         if !has_a_place || whole.contains(&digest) || announced.contains(&origin) {
             return Ok(());
         }
-        let text = bare(content);
+        let mut text = bare(content);
+        if known.is_some() {
+            text = without_title(text, content, has_name);
+        }
         if text.is_empty() {
             return Ok(());
         }
@@ -128,6 +132,18 @@ fn bare(text: &str) -> String {
     let text = plain(text);
     match text.split_once('\n') {
         Some((heading, rest)) if heading.starts_with('#') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// Returns a bare text without the line that repeats the heading of `content` or a name: on the way
+/// here, a text whose first line cannot have a tag got one above it. What is left must still be
+/// found.
+fn without_title(text: String, content: &str, has_name: &dyn Fn(&str) -> bool) -> String {
+    let heading = content.trim_start().strip_prefix('#').and_then(|rest| rest.lines().next());
+    let heading = heading.map(|line| line.trim_start_matches('#').trim());
+    match text.split_once('\n') {
+        Some((title, rest)) if Some(title) == heading || has_name(title) => rest.to_owned(),
         _ => text,
     }
 }

@@ -92,6 +92,11 @@ fn fate_of_file(
     if aside.contains(&(file.path.clone(), digest.to_owned())) {
         return Outcome::Aside;
     }
+    if let FileRoot::Raw(root) = &file.root
+        && let Some(reason) = expected.beside.get(&**root)
+    {
+        return Outcome::Announced((*reason).to_owned());
+    }
     if is_kept(&file.path) {
         return Outcome::Announced("it was kept for the way back, and is put to use".to_owned());
     }

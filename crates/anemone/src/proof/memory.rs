@@ -34,7 +34,7 @@ pub(super) fn memory(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Resul
     source.each_record(&mut |record| {
         let found = match by_id.remove(&record.id) {
             Some(index) => Some(vec![index]),
-            None => natives.find(record, sidecar)?,
+            None => natives.find(record, expected, sidecar)?,
         };
         let digest = digest_of(&record.content);
         let was = values(record);
@@ -56,7 +56,9 @@ pub(super) fn memory(evidence: &Evidence<'_>, lost: &mut Vec<Loss>) -> io::Resul
         Ok(())
     })?;
     if let Some(current) = &expected.current {
-        for missing in current::missing(current, target, expected.mapping, &announced)? {
+        let has_name = |name: &str| natives.by_name.contains_key(name);
+        let missing = current::missing(current, target, expected.mapping, &announced, &has_name)?;
+        for missing in missing {
             let reason = "the agent has it now, and it is not there".to_owned();
             count.add(|| missing.called, missing.digest, Outcome::Lost(reason));
         }
@@ -94,7 +96,12 @@ fn fate_of_fields(
         .filter(|(at, field)| !is_held(*at, field.name))
         .map(|(_, field)| field.name)
         .collect();
-    if missing.is_empty() {
+    // Rows of one runtime have their keys, unless two rows had the same one.
+    let is_own_row = native.file.is_none()
+        && record.source.origin_file.is_none()
+        && expected.mapping.is_some_and(|mapping| mapping.runtime == record.source.runtime);
+    let is_renamed = is_own_row && native.name != name_of(record);
+    if missing.is_empty() && !is_renamed {
         return Outcome::Carried;
     }
     let stays = native.file == record.source.origin_file;
@@ -124,6 +131,7 @@ fn fate_of_fields(
     let surprise: Vec<&str> =
         missing.iter().copied().filter(|field| !announced.contains(field)).collect();
     if surprise.is_empty() {
+        let missing = missing.into_iter().chain(is_renamed.then_some("key")).collect();
         Outcome::Degraded(missing, sidecar.holds(record))
     } else {
         Outcome::Lost(format!("its text is there, but not its {}", surprise.join(", ")))

@@ -8,6 +8,7 @@ use anemone_runtimes::mapping::{FIELDS, mapping};
 use anemone_runtimes::{KeptSnapshot, LinkPart, digest_of};
 use serde::Deserialize;
 
+use super::Expected;
 use super::memory::name_of;
 use super::text::holds;
 
@@ -138,12 +139,14 @@ impl TargetRecords {
     pub(super) fn find(
         &mut self,
         record: &Record,
+        expected: &Expected<'_>,
         sidecar: &KeptSnapshot,
     ) -> io::Result<Option<Vec<usize>>> {
         /// Records of one name that are searched.
         const TRIED: usize = 32;
         let digest = digest_of(&record.content);
-        let links = sidecar.links.get(&record.id);
+        let planned = || expected.links.and_then(|links| links.get(&record.id));
+        let links = sidecar.links.get(&record.id).or_else(planned);
         if let Some(found) = links.and_then(|parts| self.parts(parts, &digest)) {
             let mut text = String::new();
             for index in &found {

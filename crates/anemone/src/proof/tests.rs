@@ -249,6 +249,39 @@ fn what_an_agent_has_now_must_be_there_when_it_is_back() {
 }
 
 #[test]
+fn a_title_above_a_text_that_came_here_is_no_part_of_it() {
+    let (mut now, mut back) = (snapshot("openclaw"), snapshot("zeroclaw"));
+    let content = "## key_0\n\n- [recipes|i=0.5] key_0\n\n- beets\n- dill";
+    now.records.push(record(20, "openclaw", content));
+    back.records.push(named(record(1, "zeroclaw", "- beets\n- dill"), "key_0"));
+    let target = back.clone();
+    assert_eq!(numbers(&prove_back(&now, &back, &target), "memory"), [1, 0, 0, 0, 0]);
+    // A text that has a heading of its own got its name below that.
+    let own = "## Herbs\n\n- beets\n- dill";
+    now.records[0].content = own.replace("- beets", "- [recipes|i=0.5] key_0\n\n- beets");
+    back.records[0].content = own.to_owned();
+    let with_heading = back.clone();
+    assert_eq!(numbers(&prove_back(&now, &back, &with_heading), "memory"), [1, 0, 0, 0, 0]);
+    back = target.clone();
+    // What the agent wrote itself must be there with its title, and its lines in any case.
+    now.records[0].content = content.replace("dill", "mint");
+    assert_eq!(numbers(&prove_back(&now, &back, &target), "memory"), [1, 0, 0, 0, 1]);
+    now.records[0].content = content.to_owned();
+    now.records.insert(0, record(21, "openclaw", "## Tea\n\nGreen.\n"));
+    assert_eq!(numbers(&prove_back(&now, &back, &target), "memory"), [1, 0, 0, 0, 2]);
+}
+
+#[test]
+fn a_row_that_got_another_key_is_degraded() {
+    let (mut source, mut target) = (snapshot("zeroclaw"), snapshot("zeroclaw"));
+    source.records.push(named(record(1, "zeroclaw", "Berlin."), "tz"));
+    target.records.push(named(record(1, "zeroclaw", "Berlin."), "tz_2"));
+    let proof = prove(&source, &target);
+    assert_eq!(numbers(&proof, "memory"), [0, 1, 0, 0, 0]);
+    assert_eq!(layer(&proof, "memory").fields, BTreeMap::from([("key", 1)]));
+}
+
+#[test]
 fn many_equal_texts_are_each_found_once() {
     let (mut source, mut target) = (snapshot("openclaw"), snapshot("zeroclaw"));
     let id = |side: u32, number: u32| {
@@ -321,6 +354,10 @@ fn headings_tags_and_comments_may_be_added_and_nothing_else() {
     ] {
         assert!(!holds(native, text), "{native}");
     }
+    // The heading is the first line of a text of several paragraphs, and is repeated with the tag.
+    let native = "## spaces and\n\n- [other|i=0.7] spaces and\n\n  spaces and\nnewlines\n";
+    assert!(holds(native, "  spaces and\nnewlines  "));
+    assert!(!holds(native, "  spaces and\nother newlines  "));
     let table = "| a |\n|---|\n| 1 | Read \\| twice <!-- status: superseded --> |\n\nEnd.\n";
     assert!(holds(table, "1 | Read | twice"));
     assert!(holds(table, "| 1 | Read\n| twice |"));

@@ -4,9 +4,23 @@
 /// runtime with Markdown memories adds.
 pub(super) fn holds(native: &str, text: &str) -> bool {
     let (native, text) = (native.trim(), text.trim());
-    if native == text {
-        return true;
-    }
+    native == text
+        || equals_but_labels(native, text)
+        || without_tagged_title(native).is_some_and(|native| equals_but_labels(&native, text))
+        || is_row_of(native, text)
+}
+
+/// Returns a text without the tagged line below its heading, if that line repeats the heading: a
+/// text that starts with a list or has several paragraphs cannot have a tag in its own first line.
+fn without_tagged_title(native: &str) -> Option<String> {
+    let heading = native.lines().next()?.trim_start_matches('#').trim();
+    let repeats = |line: &&str| is_tag(line) && without_labels(line) == heading;
+    let title = native.lines().find(repeats)?;
+    let (before, after) = native.split_once(title)?;
+    (!after.trim().is_empty()).then(|| [before, after].concat())
+}
+
+fn equals_but_labels(native: &str, text: &str) -> bool {
     let mut wanted = text.lines().peekable();
     // Empty lines may follow what was added, and precede the first line.
     let mut after_added = true;
@@ -23,11 +37,11 @@ pub(super) fn holds(native: &str, text: &str) -> bool {
         let blank = bare.trim().is_empty();
         let added = (!started && bare.starts_with('#')) || is_comment(bare) || is_tag(bare);
         if !(added || (blank && (after_added || next.is_none()))) {
-            return is_row_of(native, text);
+            return false;
         }
         after_added |= added;
     }
-    wanted.all(|line| line.trim().is_empty()) || is_row_of(native, text)
+    wanted.all(|line| line.trim().is_empty())
 }
 
 /// Says whether a table has a text as a row: on one line, with bars between its cells.

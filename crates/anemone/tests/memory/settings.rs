@@ -404,6 +404,15 @@ fn zeroclaws_memory_section_counts() {
     assert_eq!((found.tidy.purge_after_days, found.tidy.conversation_days), (9, 5));
     assert_eq!(found.embedder, Some("openai:text-embedding-3-small".parse().unwrap()));
     assert_eq!(found.services[&anemone_embed::Provider::OpenAi].dimensions, Some(512));
+    // Only their proportion counts.
+    let weights = |text: &str| {
+        let memory = zeroclaw(&format!("[memory]\nbackend = \"markdown\"\n{text}"));
+        let tuning = config(&memory).search.tuning;
+        (tuning.vector_weight.unwrap(), tuning.text_weight.unwrap())
+    };
+    assert_eq!(weights("vector_weight = 3.0\nkeyword_weight = 1.0\n"), (0.75, 0.25));
+    let (vector, keyword) = weights("keyword_weight = 2.1\n");
+    assert!((vector - 0.25).abs() < 1e-9 && (keyword - 0.75).abs() < 1e-9, "{vector} {keyword}");
     let lines = explained(&memory, Some("search.vector_weight")).settings;
     assert_eq!((lines[0].line, lines[0].from), (Some(3), SettingOrigin::Runtime));
     // What onboarding writes wants no service, and is nothing to talk about.

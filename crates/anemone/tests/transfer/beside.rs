@@ -11,7 +11,7 @@ use anemone_testkit::ground::{read_snapshot, with};
 use serde_json::{Value, json};
 
 use super::workspace::{export, import};
-use crate::support::transfer::With;
+use crate::support::transfer::{With, endpoint};
 use crate::support::{TestMachine, json as as_json, tree};
 
 const STORE: &str = ".openclaw/memory/lancedb";
@@ -108,6 +108,24 @@ fn without_an_install_the_memories_of_the_store_go_into_a_file() {
     let text = String::from_utf8(other.read("w/memory/lancedb.md")).unwrap();
     assert!(text.contains("Grüße aus Köln — 東京のお茶"), "{text}");
     assert!(text.contains("Note 5 was corrected."), "{text}");
+}
+
+#[test]
+fn an_agent_that_returns_without_a_place_for_its_store_has_its_memories_in_a_file() {
+    let machine = with_store("2.1");
+    let (home, away) = (machine.home(WORKSPACE), machine.path("z"));
+    let (from, away) = (endpoint("openclaw", &home), endpoint("zeroclaw", &away));
+    machine.try_migrate(from, away.clone(), &[]).unwrap();
+    let back = endpoint("openclaw", &machine.path("back"));
+    let moved = as_json(&machine.try_migrate(away, back, &[]).unwrap());
+    let memory = with(&moved["proof"]["layers"], "layer", "memory");
+    assert_eq!((&memory["degraded"], &memory["lost"]), (&json!(6), &json!(0)), "{moved}");
+    let planned = &with(&moved["plan"]["layers"], "layer", "files")["kinds"];
+    let planned = with(planned, "kind", "raw/openclaw_lancedb");
+    assert_eq!((&planned["none"], &planned["kept_aside"]), (&planned["total"], &json!(0)));
+    let files = with(&moved["proof"]["layers"], "layer", "files");
+    assert_eq!((&files["not_carried"], &files["lost"]), (&planned["total"], &json!(0)));
+    assert_eq!(files["reasons"].as_object().unwrap().len(), 1, "{files}");
 }
 
 #[test]

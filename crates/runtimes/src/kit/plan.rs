@@ -26,8 +26,9 @@ use self::databases::DatabaseDecision;
 pub(crate) use self::error::StoreError;
 pub use self::error::{PlanError, RestoreError};
 use crate::kit::{
-    MAX_TABLE_BYTES, Machine, NewInstall, OldTree, RestoreSource, Warning, as_path, destination,
-    hash_file, is_in_sidecar, lossy, stays_below, tree, tree::TreeSurvey, without_dots,
+    LinkPart, MAX_TABLE_BYTES, Machine, NewInstall, OldTree, RestoreSource, Warning, as_path,
+    destination, hash_file, is_in_sidecar, lossy, stays_below, tree, tree::TreeSurvey,
+    without_dots,
 };
 
 /// Deeper than any workspace, and few enough folders to hold open at once.
@@ -52,6 +53,12 @@ pub struct Plan {
     pub records: u64,
     /// Records that cannot be written, though there is a place for them; `not_restored` says why.
     pub unwritten: BTreeSet<RecordId>,
+    /// What the records that were written in another form will be read back as. Only a hint where to
+    /// look; [`crate::KeptSnapshot`] has the same for an agent that moved to another runtime.
+    pub links: BTreeMap<RecordId, Vec<LinkPart>>,
+    /// What becomes of files of an archive that lie beside the workspace, by the name of their folder
+    /// in `raw/`.
+    pub beside: BTreeMap<&'static str, FilesBeside>,
     /// Memories that were forgotten while the agent was away, and do not come back.
     pub forgotten: Forgotten,
     /// Entries that go into the runtime's database of memories.
@@ -114,6 +121,15 @@ pub enum Action {
     Both(Vec<u8>),
     /// The two differ, and the user did not say which one counts.
     Conflict,
+}
+
+/// What becomes of files that lie beside the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilesBeside {
+    /// They are written, or are already there.
+    Written,
+    /// They are not written, for this reason.
+    Omitted(&'static str),
 }
 
 /// A path that the workspace and the snapshot disagree about.
@@ -316,6 +332,8 @@ pub(crate) struct PlanBuilder {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) records: u64,
     pub(crate) unwritten: BTreeSet<RecordId>,
+    pub(crate) links: BTreeMap<RecordId, Vec<LinkPart>>,
+    pub(crate) beside: BTreeMap<&'static str, FilesBeside>,
     pub(crate) forgotten: Forgotten,
     /// What a database and the snapshot disagree about.
     pub(crate) conflicts: Vec<Conflict>,
@@ -556,6 +574,8 @@ pub(crate) fn plan(
         warnings: draft.warnings,
         records: draft.records,
         unwritten: draft.unwritten,
+        links: draft.links,
+        beside: draft.beside,
         forgotten: draft.forgotten,
         memories: draft.memories,
         config: draft.config,

@@ -325,6 +325,8 @@ pub(crate) enum SettingKind {
     Bool,
     /// From 0 to 1.
     Share,
+    /// A number from 0 on, of which only its proportion to another one counts.
+    Weight,
     /// An integer from 0 on.
     Count,
     /// A number above 0.
@@ -401,6 +403,8 @@ impl SettingKind {
             Self::Bool => value.as_bool().map(SettingValue::Bool).ok_or("it is not true or false"),
             Self::Share => number(|number| (0.0..=1.0).contains(&number))
                 .ok_or("it is not a number from 0 to 1"),
+            Self::Weight => number(|number| (0.0..=MAX_COUNT).contains(&number))
+                .ok_or("it is not a number from 0 on"),
             Self::Count => {
                 number(is_count).ok_or("it is not a whole number from 0 on, or it is too large")
             }

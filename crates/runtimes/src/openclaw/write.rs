@@ -634,7 +634,7 @@ mod tests {
             <!-- trigger: moving day -->\n- [lesson|i=0.7] Shell\n\nToo small.\nWay too small.\n\
             \n## Move in spring\n\n- [decision|i=0.9] Move in spring\n\
             \n## plain\n\n<!-- importance: 6 -->\nplain\n\
-            \n## more\n\n<!-- category: misc -->\nmore";
+            \n## more\n\n<!-- category: misc -->\nmore\n";
         let (_, files) = planned(&with_records(records.clone()), Some("gen-3"));
         assert_eq!(files["MEMORY.md"], text);
         let (_, files) = planned(&with_records(records), Some("gen-9"));
@@ -850,7 +850,7 @@ mod tests {
         let mut snapshot = with_records(vec![record(1, "curated", "memory")]);
         snapshot.files = vec![artifact.clone(), other];
         let (plan, files) = planned(&snapshot, None);
-        assert_eq!(files["MEMORY.md"], "memory");
+        assert_eq!(files["MEMORY.md"], "memory\n");
         let paths: Vec<_> =
             plan.not_restored.iter().filter_map(|restored| restored.path.as_deref()).collect();
         assert_eq!(paths, ["raw/zeroclaw", "MEMORY.md"]);

@@ -2,19 +2,19 @@
 
 use super::config::Config;
 use crate::kit::{
-    FoundAgent, Machine, RuntimeSettings, SettingKey, SettingKind, SettingRule, SettingTable,
-    SettingUse, SettingValue, is_local_url, rule,
+    FoundAgent, Machine, RuntimeSetting, RuntimeSettings, SettingKey, SettingKind, SettingRule,
+    SettingTable, SettingUse, SettingValue, is_local_url, rule,
 };
 
-use SettingKind::{Bool, Count, Positive, Share, Text};
+use SettingKind::{Bool, Count, Positive, Share, Text, Weight};
 use SettingUse::{Ignored, InProfile, NotNeeded, Used};
 
 const OF_RUNTIME: SettingUse = NotNeeded("ZeroClaw itself does this, and Anemone leaves it alone");
 
 /// The settings of the memory.
 const MEMORY: &[SettingRule] = &[
-    rule("vector_weight", Some(SettingKey::SearchVectorWeight), Share, "0.7", InProfile),
-    rule("keyword_weight", Some(SettingKey::SearchTextWeight), Share, "0.3", InProfile),
+    rule(VECTOR_WEIGHT, Some(SettingKey::SearchVectorWeight), Weight, "0.7", InProfile),
+    rule(KEYWORD_WEIGHT, Some(SettingKey::SearchTextWeight), Weight, "0.3", InProfile),
     rule(
         "candidate_multiplier",
         Some(SettingKey::SearchCandidateMultiplier),
@@ -67,6 +67,8 @@ const MEMORY: &[SettingRule] = &[
 ];
 
 const PROVIDER: &str = "embedding_provider";
+const VECTOR_WEIGHT: &str = "vector_weight";
+const KEYWORD_WEIGHT: &str = "keyword_weight";
 
 const TABLES: &[SettingTable] = &[SettingTable { section: &["memory"], rules: MEMORY }];
 
@@ -90,8 +92,33 @@ pub(super) fn of(_: &Machine, agent: &FoundAgent) -> RuntimeSettings {
             Some(line),
         ));
     }
+    share_weights(&mut found);
     decide_embedder(&mut found, &config);
     found
+}
+
+/// Weights count relative to each other: where one is above 1, both become shares of their sum.
+fn share_weights(found: &mut RuntimeSettings) {
+    let weight = |path, usual| match found.first(path).and_then(|setting| setting.value.as_ref()) {
+        Some(SettingValue::Number(number)) => *number,
+        _ => usual,
+    };
+    let (vector, keyword) = (weight(VECTOR_WEIGHT, 0.7), weight(KEYWORD_WEIGHT, 0.3));
+    if vector.max(keyword) <= 1.0 {
+        return;
+    }
+    for (path, key, weight, other) in [
+        (VECTOR_WEIGHT, SettingKey::SearchVectorWeight, vector, KEYWORD_WEIGHT),
+        (KEYWORD_WEIGHT, SettingKey::SearchTextWeight, keyword, VECTOR_WEIGHT),
+    ] {
+        // A weight that is not set has its usual value, and becomes a smaller share too.
+        if found.first(path).is_none()
+            && let Some(set) = found.first(other).cloned()
+        {
+            found.settings.push(RuntimeSetting { key: Some(key), path, ..set });
+        }
+        found.decide(path, SettingValue::Number(weight / (vector + keyword)), InProfile);
+    }
 }
 
 /// Decides what compares meanings: provider and model are one name, and a model may be a route.
@@ -126,7 +153,7 @@ fn decide_embedder(found: &mut RuntimeSettings, config: &Config) {
     if let Some((url, provider)) = custom.zip(found.first(PROVIDER).cloned()) {
         let means = named(url.to_owned());
         let key = Some(SettingKey::EmbedderUrl);
-        found.settings.push(crate::kit::RuntimeSetting { key, means, path: "url", ..provider });
+        found.settings.push(RuntimeSetting { key, means, path: "url", ..provider });
         found.decide("url", named(url.to_owned()), Used);
     }
     found.decide(PROVIDER, means, verdict);

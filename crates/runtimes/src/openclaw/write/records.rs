@@ -119,6 +119,10 @@ impl PageDraft {
         }
         self.spans.push((self.text.len(), item.id));
         self.text.push_str(&item.text);
+        // What others append to the file starts on a line of its own.
+        if !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
         self.changed(&item.at);
     }
 }
@@ -239,6 +243,7 @@ impl PageWriter {
 
     /// Finishes; the rest of the spool goes to the draft.
     pub(super) fn finish(self, draft: &mut PlanBuilder) -> Result<(), PlanError> {
+        draft.links.extend(self.became.into_iter().map(|(id, places)| (id, places.parts)));
         draft.records += self.records;
         draft.not_restored.extend(self.lost.notes());
         self.spool.finish(draft)

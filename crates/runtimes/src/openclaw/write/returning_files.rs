@@ -202,8 +202,12 @@ impl ReturnPlanner<'_> {
                     self.pages.records += 1;
                 } else if is_of_store(record.source.origin_file.as_deref()) {
                     // Those in the store were counted with it.
-                    if self.store == StoreFate::Absent {
-                        return self.pages.take(record, file_of(record));
+                    match self.store {
+                        StoreFate::Absent => return self.pages.take(record, file_of(record)),
+                        StoreFate::Kept => {
+                            self.unwritten.insert(record.id);
+                        }
+                        StoreFate::InStore => {}
                     }
                 } else if record.namespace == SESSION {
                     self.pages.lost.session += 1;
@@ -396,7 +400,7 @@ impl ReturnPlanner<'_> {
             file.kind != SourceKind::Folder && !file.path.starts_with(b".alf-")
         };
         let needed = self.returned.has_news() || self.homes.aside.iter().any(matters);
-        let mut became = std::mem::take(&mut self.pages.became);
+        let mut became = self.pages.became.clone();
         self.pages.finish(draft)?;
         if !needed {
             return Ok(());

@@ -472,7 +472,7 @@ fn private_and_blank_memories_of_another_runtime_stand_in_no_file() {
     add(2, "blank", " ");
     add(3, "tea", "Oolong.");
     let (plan, files) = planned(&other);
-    assert_eq!(text_of(find(&files, "MEMORY.md")), "## tea\n\nOolong.");
+    assert_eq!(text_of(find(&files, "MEMORY.md")), "## tea\n\nOolong.\n");
     let with_it: Vec<String> = files
         .iter()
         .filter(|file| text_of(file).contains("Lin"))
@@ -524,7 +524,7 @@ fn entries_of_another_runtimes_file_are_sections_of_their_own() {
     }
     let (_, files) = planned(&other);
     let text = text_of(find(&files, "MEMORY.md"));
-    assert_eq!(text, "## tea\n\nAll of tea.\n\n## cat\n\nAll of cat.");
+    assert_eq!(text, "## tea\n\nAll of tea.\n\n## cat\n\nAll of cat.\n");
 }
 
 #[test]
@@ -593,12 +593,13 @@ fn new_memories_are_added_where_they_belong() {
             "memory/conversation.md",
         ]
     );
-    assert!(text_of(find(&back, "MEMORY.md")).ends_with("\r\nSmall.\n\n## new_1\n\nLikes rain."));
-    let daily = "no heading at all, no end\n\n## new_2\n\nRained.";
+    let end = "\r\nSmall.\n\n## new_1\n\nLikes rain.\n";
+    assert!(text_of(find(&back, "MEMORY.md")).ends_with(end));
+    let daily = "no heading at all, no end\n\n## new_2\n\nRained.\n";
     assert_eq!(text_of(find(&back, "memory/2026-01-16.md")), daily);
-    assert_eq!(text_of(find(&back, "memory/2026-05-02.md")), "## new_3\n\nSun.");
-    assert_eq!(text_of(find(&back, "memory/conversation.md")), "## new_5\n\nclosed");
-    assert_eq!(text_of(find(&back, "memory/conversation-part-2.md")), "## new_4\n\n```\nopen");
+    assert_eq!(text_of(find(&back, "memory/2026-05-02.md")), "## new_3\n\nSun.\n");
+    assert_eq!(text_of(find(&back, "memory/conversation.md")), "## new_5\n\nclosed\n");
+    assert_eq!(text_of(find(&back, "memory/conversation-part-2.md")), "## new_4\n\n```\nopen\n");
     assert_eq!(plan.records, away.records.len() as u64);
     // The folder now describes the other runtime, and all of its records.
     let manifest = text_of(find(&back, ".alf-origin/manifest.json"));
@@ -889,7 +890,7 @@ fn a_fact_that_changed_is_written_down_and_the_old_one_is_named() {
         .filter(|difference| !difference.starts_with(SIDECAR))
         .collect();
     assert_eq!(only, ["memory/facts.md"]);
-    assert_eq!(text_of(find(&back, "memory/facts.md")), "Lin — tea: pu-erh");
+    assert_eq!(text_of(find(&back, "memory/facts.md")), "Lin — tea: pu-erh\n");
     let named: Vec<_> =
         plan.not_restored.iter().filter_map(|restored| restored.path.as_deref()).collect();
     assert_eq!(named, ["Lin — tea: oolong", "Lin — city: Berlin"]);

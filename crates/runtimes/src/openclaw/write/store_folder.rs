@@ -11,9 +11,9 @@ use anemone_files::rename_to_free;
 use anemone_format::{FileRoot, Moment, RecordPlace, SnapshotSource, SourceFile, SourceKind};
 
 use crate::kit::{
-    Conflict, FoundAgent, Machine, MemoriesStep, NotRestoredKind, OnConflict, PlanBuilder,
-    PlanError, PlannedChange, RestoreError, RestoreSource, StoreError, Workspace, as_path,
-    hash_file, names_in, stays_below, with_suffix,
+    Conflict, FilesBeside, FoundAgent, Machine, MemoriesStep, NotRestoredKind, OnConflict,
+    PlanBuilder, PlanError, PlannedChange, RestoreError, RestoreSource, StoreError, Workspace,
+    as_path, hash_file, names_in, stays_below, with_suffix,
 };
 use crate::openclaw::config::Config;
 use crate::openclaw::lancedb::{self, ROOT, TABLE, is_of_store};
@@ -51,6 +51,7 @@ pub(super) fn plan(
     let Ok(Some(folder)) = lancedb::folder(machine, target, config.as_deref()) else {
         let reason = "the target has no install that could hold it; its memories go into files";
         draft.omit(NotRestoredKind::Files, format!("raw/{ROOT}"), reason);
+        draft.beside.insert(ROOT, FilesBeside::Omitted(reason));
         return Ok(StoreFate::Absent);
     };
     let path = folder.join(TABLE);
@@ -76,11 +77,13 @@ pub(super) fn plan(
             OnConflict::Ours | OnConflict::Both => {
                 let reason = "another store is there, and stays as it is";
                 draft.omit(NotRestoredKind::Files, path.display(), reason);
+                draft.beside.insert(ROOT, FilesBeside::Omitted(reason));
                 return Ok(StoreFate::Kept);
             }
         }
     }
     draft.records += count;
+    draft.beside.insert(ROOT, FilesBeside::Written);
     let change = StoreFolder { path: path.clone(), files, is_same: same > 0, replaces: is_there };
     draft.memories = Some(MemoriesStep {
         store: path,
