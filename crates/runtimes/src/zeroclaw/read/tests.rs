@@ -383,7 +383,7 @@ fn a_document_describes_the_persona_beside_the_files() {
     assert_eq!(identity.prose.unwrap().soul.as_deref(), Some("# SOUL.md\n"));
     assert!(reading.manifest.agent.name.starts_with("Nova"), "{}", reading.manifest.agent.name);
     // A byte order mark is no part of the document, and a document that is missing is named.
-    site.write("agents/default/workspace/identity.json", &format!("\u{feff}{document}"));
+    site.write("agents/default/workspace/identity.json", format!("\u{feff}{document}"));
     let (_, reading) = site.read(SecretPolicy::Report);
     assert_eq!(reading.identity.unwrap().raw_source.unwrap().as_str(), document);
     fs_err::remove_file(site.folder.path().join("agents/default/workspace/identity.json")).unwrap();
