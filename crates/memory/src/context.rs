@@ -30,7 +30,7 @@ use crate::suspicion::suspicion_reason;
 pub use budget::{Budget, estimated_tokens};
 pub use cut::Cutting;
 use cut::clamped;
-use outdated::marked;
+use outdated::MarkedFiles;
 pub use recall_section::{Citations, MemoryTool, RecallSection};
 use rules::FileRow;
 pub use rules::{ContextLimits, ContextRules, DailyNotes};
@@ -287,13 +287,19 @@ fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     let rules = asked.rules;
     let mut left = asked.limits.total.unwrap_or(rules.total);
     let mut parts = Vec::new();
-    for row in rules.rows(site, asked) {
+    let rows = rules.rows(site, asked);
+    let is_memory = |row: &&FileRow| {
+        row.kept_out.is_none() && matches!(row.place, PartPlace::Memory | PartPlace::Notes)
+    };
+    let memories = rows.iter().filter(is_memory).map(|row| row.path.as_str());
+    let mut marks = MarkedFiles::read(site, asked.session, memories);
+    for row in rows {
         // The caller wants these logs besides the files that the runtime's budget is for.
         let is_extra = row.place == PartPlace::Notes && asked.logs == LogChoice::Shown;
         let room = if is_extra { usize::MAX } else { left };
         let part = match row.kept_out {
             Some(fate) => Part::out(&row.path, fate),
-            None => file(site, asked, &row, room),
+            None => file(site, asked, &row, room, &mut marks),
         };
         let part = Part { place: row.place, ..part };
         left = match part.fate {
@@ -308,7 +314,13 @@ fn files(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
 }
 
 /// Reads a file, as much of it as there is room for.
-fn file(site: &MarkdownStore, asked: &ComposeRequest, row: &FileRow, left: usize) -> Part {
+fn file(
+    site: &MarkdownStore,
+    asked: &ComposeRequest,
+    row: &FileRow,
+    left: usize,
+    marks: &mut MarkedFiles,
+) -> Part {
     let (rules, path) = (asked.rules, row.path.as_str());
     let name = path.rsplit('/').next().unwrap_or_default();
     let mut hidden = 0;
@@ -322,12 +334,7 @@ fn file(site: &MarkdownStore, asked: &ComposeRequest, row: &FileRow, left: usize
         Ok(Some(file)) => {
             let limit = rules.limit_within(asked.limits, name).min(left);
             hidden = hidden_count(&file.text);
-            let text = match row.place {
-                PartPlace::Memory | PartPlace::Notes => {
-                    marked(site, asked.session, path, file.text)
-                }
-                PartPlace::File | PartPlace::Recalled => file.text,
-            };
+            let text = marks.marked(path, file.text);
             let kept = rules.cutting.cut(&readable(&text), path, limit);
             if kept.total == 0 {
                 return Part::out(path, Fate::Empty);

@@ -5,7 +5,7 @@
 use jiff::civil::Date;
 
 use super::cut::{first, length};
-use super::outdated::marked;
+use super::outdated::MarkedFiles;
 use super::{ComposeRequest, DailyNotes, Fate, LogChoice, Part, PartPlace, readable};
 use crate::frame::{Frame, frame};
 use crate::hidden::hidden_count;
@@ -30,17 +30,23 @@ pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
     let days = [Some(asked.today), asked.today.yesterday().ok()];
     let listed = fs_err::read_dir(site.root().join("memory")).into_iter().flatten().flatten();
     let listed: Vec<fs_err::DirEntry> = listed.collect();
-    let paths = days.into_iter().flatten().flat_map(|day| {
-        // The log itself is shown whole where the caller wants it.
-        let skipped = usize::from(asked.logs == LogChoice::Shown);
-        of_day(site, &listed, day).into_iter().skip(skipped)
-    });
+    let paths: Vec<String> = days
+        .into_iter()
+        .flatten()
+        .flat_map(|day| {
+            // The log itself is shown whole where the caller wants it.
+            let skipped = usize::from(asked.logs == LogChoice::Shown);
+            of_day(site, &listed, day).into_iter().skip(skipped)
+        })
+        .collect();
+    let may_be_shown = asked.session.may_recall();
+    let shown = paths.iter().filter(|_| may_be_shown).map(String::as_str);
+    let mut marks = MarkedFiles::read(site, asked.session, shown);
     let note = |path: String| {
-        let is_private = !asked.session.may_recall();
-        let part = if is_private {
-            Part::out(&path, Fate::Private)
+        let part = if may_be_shown {
+            note(site, &path, left, &mut marks)
         } else {
-            note(site, asked, &path, left)
+            Part::out(&path, Fate::Private)
         };
         left = match part.fate {
             Fate::NoRoom => 0,
@@ -48,13 +54,13 @@ pub(super) fn notes(site: &MarkdownStore, asked: &ComposeRequest) -> Vec<Part> {
         };
         Part { place: PartPlace::Notes, ..part }
     };
-    paths.map(note).collect()
+    paths.into_iter().map(note).collect()
 }
 
 /// Reads a file, as much of it as there is room for.
-fn note(site: &MarkdownStore, asked: &ComposeRequest, path: &str, left: usize) -> Part {
+fn note(site: &MarkdownStore, path: &str, left: usize, marks: &mut MarkedFiles) -> Part {
     let text = match reading::read(site, path) {
-        Ok(Some(file)) => marked(site, asked.session, path, file.text),
+        Ok(Some(file)) => marks.marked(path, file.text),
         Ok(None) => return Part::out(path, Fate::Absent),
         Err(why) => return Part::out(path, Fate::PassedOver(why)),
     };

@@ -29,8 +29,9 @@ word_enum! {
 }
 
 impl SessionKind {
-    /// Reads the kind from the key of a session, such as `agent:main:telegram:group:42`; a key
-    /// without such a word is that of the owner's own.
+    /// Reads the kind from the key of a session, such as `agent:main:telegram:group:42`. A key of one
+    /// word is that of the owner's own, and so is that of a direct conversation. Others may listen in
+    /// any other channel, known or not.
     #[must_use]
     pub fn of_key(key: &str) -> Self {
         let key = key.to_lowercase();
@@ -42,7 +43,10 @@ impl SessionKind {
         let has = |word: &str| key.split(':').any(|part| part == word);
         // Older versions name groups of WhatsApp and of Discord like this.
         let is_shared = |part: &str| {
-            part.ends_with("@g.us") || part.starts_with("guild-") || part.starts_with("channel-")
+            matches!(part, "group" | "channel")
+                || part.ends_with("@g.us")
+                || part.starts_with("guild-")
+                || part.starts_with("channel-")
         };
         if has("subagent") {
             Self::Subagent
@@ -52,10 +56,12 @@ impl SessionKind {
             Self::Webhook
         } else if has("heartbeat") {
             Self::Heartbeat
-        } else if has("group") || has("channel") || key.split(':').any(is_shared) {
+        } else if key.split(':').any(is_shared) {
             Self::Group
-        } else {
+        } else if !key.contains(':') || has("direct") || has("dm") || key.starts_with("main:") {
             Self::Main
+        } else {
+            Self::Group
         }
     }
 
@@ -124,6 +130,14 @@ mod tests {
             ("agent:cron:main", SessionKind::Main),
             ("agent:subagent:telegram:group:1", SessionKind::Group),
             ("agent:main", SessionKind::Main),
+            ("agent:main:telegram:dm:42", SessionKind::Main),
+            ("agent:main:main:thread:7", SessionKind::Main),
+            ("0190a5b2-7c11-7d3e-9f00-1c2d3e4f5a6b", SessionKind::Main),
+            // Words that are not known may be channels with others in them.
+            ("agent:main:telegram:supergroup:-5", SessionKind::Group),
+            ("agent:main:matrix:room:1", SessionKind::Group),
+            ("agent:main:acp:x", SessionKind::Group),
+            ("agent:main:telegram:group:direct", SessionKind::Group),
         ] {
             assert_eq!(SessionKind::of_key(key), kind, "{key}");
         }
