@@ -256,6 +256,7 @@ fn without_an_embedding_provider_there_are_no_vectors() {
         let exported = zeroclaw::export(&machine, &ground.path("i"), "a.alf", &[]);
         assert_eq!(exported["memory_records"], 1, "{provider}");
         assert_eq!(exported["embeddings"], 0, "{provider}");
+        assert_eq!(machine.validate("a.alf").class, "ok", "{provider}");
         let snapshot = machine.snapshot("a.alf");
         assert!(snapshot.records.iter().all(|record| record.embeddings.is_empty()), "{provider}");
     }

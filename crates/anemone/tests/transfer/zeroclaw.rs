@@ -591,3 +591,16 @@ fn entries_in_markdown_files_are_records() {
         assert_eq!((of("core"), of("daily")), (core, daily), "{name}");
     }
 }
+
+#[test]
+fn a_folder_with_only_a_document_and_an_empty_folder_are_workspaces() {
+    let (machine, ground) = (TestMachine::new(), Ground::new());
+    ground.write("ai/identity.json", r#"{"identity": {"names": {"first": "Nova"}}}"#);
+    let exported = export(&machine, &ground.path("ai"), "ai.alf", &[With::AllowEmpty]);
+    assert_eq!(exported["workspace"], json!(ground.path("ai")), "{exported}");
+    let identity = machine.snapshot("ai.alf").identity.unwrap();
+    assert_eq!(identity.source_format.as_deref(), Some("aieos"));
+    fs_err::create_dir(ground.path("none")).unwrap();
+    let exported = export(&machine, &ground.path("none"), "none.alf", &[With::AllowEmpty]);
+    assert_eq!(exported["files_count"], 0, "{exported}");
+}

@@ -69,7 +69,11 @@ const SLOTS: &[FieldSlot] = &[
     slot(&["psychology/mbti", "psychology/traits/mbti"], text, "psychology/mbti"),
     slot(&["psychology/moral_compass/alignment"], text, "psychology/moral_alignment"),
     slot(
-        &["linguistics/formality", "linguistics/text_style/formality_level"],
+        &[
+            "linguistics/formality",
+            "linguistics/formality_level",
+            "linguistics/text_style/formality_level",
+        ],
         share,
         "linguistics/formality_level",
     ),
@@ -562,6 +566,18 @@ mod tests {
 
     fn value(json: &str) -> Value {
         serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn formality_is_read_under_each_of_its_names() {
+        for linguistics in [
+            r#"{"formality": 0.7}"#,
+            r#"{"formality_level": 0.7}"#,
+            r#"{"text_style": {"formality_level": 0.7}}"#,
+        ] {
+            let found = structured(&format!(r#"{{"linguistics": {linguistics}}}"#)).unwrap();
+            assert_eq!(found.linguistics.unwrap().formality_level, Some(0.7), "{linguistics}");
+        }
     }
 
     #[test]

@@ -362,6 +362,7 @@ fn service_of(config: &Config, schema: u32, leaf: &SecretLeaf) -> String {
         ["providers" | "provider" | "model_providers", provider, _, ..]
         | ["channels" | "channels_config" | "tunnel", provider, _, ..]
         | ["model_providers" | "api_keys", provider] => *provider,
+        ["reliability", "fallback_api_keys", provider] => *provider,
         ["storage", "provider", "config", ..] => {
             config.text(&["storage", "provider", "config", "provider"]).unwrap_or("storage")
         }
@@ -512,7 +513,8 @@ mod tests {
              [model_providers.gemini]\napi_key = \"S-5\"\n\
              [channels_config.telegram]\nbot_token = \"S-6\"\n\
              [channels.discord.main]\nbot_token = \"S-7\"\n\
-             [provider.ollama]\napi_key = \"S-8\"\n";
+             [provider.ollama]\napi_key = \"S-8\"\n\
+             [reliability]\nfallback_api_keys = { deepseek = \"S-9\" }\n";
         let install = TestInstall::new();
         install.write("config.toml", config);
         let (credentials, _) = install.read(None);
@@ -530,6 +532,7 @@ mod tests {
             ("channels_config.telegram.bot_token", "telegram"),
             ("channels.discord.main.bot_token", "discord"),
             ("provider.ollama.api_key", "ollama"),
+            ("reliability.fallback_api_keys.deepseek", "deepseek"),
         ] {
             assert!(found.contains(&expected), "{expected:?} in {found:?}");
         }
@@ -639,6 +642,11 @@ mod tests {
         assert!(!format!("{step:?}").contains("SECRET"));
         assert!(!target.folder.path().join(".secret_key").exists(), "planning writes nothing");
         apply(&draft).unwrap();
+        // Of a file that the same plan made, no copy is kept.
+        let names = fs::read_dir(target.folder.path()).unwrap();
+        let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        let is_copy = |name: &std::ffi::OsString| name.to_string_lossy().contains(".backup-");
+        assert!(!names.iter().any(is_copy), "{names:?}");
         let text = target.text("config.toml");
         assert!(!text.contains("SECRET-B") && !text.contains("redacted"), "{text}");
         // The runtime does not expect encrypted values in these.

@@ -19,7 +19,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::layout::{CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
+use super::layout::{AIEOS, CONFIG, CURATED, DATABASE, MEMORY, PERSONA, USER, generation};
 use super::{DEFAULT_ALIAS, RUNTIME, brain::Brain, config::Backend, config::Config};
 use crate::kit::{
     ConfigFile, DatabaseError, FoundAgent, Machine, Oddity, OddityKind, a_few, absolute,
@@ -127,7 +127,8 @@ pub(super) fn locate(machine: &Machine, folder: &Path, alias: Option<&str>) -> F
     if let Some(agent) = known.into_iter().next() {
         return agent;
     }
-    if looks_like_a_workspace(&folder) || is_of_another(&folder) {
+    let has_document = || AIEOS.iter().any(|name| folder.join(name).is_file());
+    if looks_like_a_workspace(&folder) || has_document() || is_of_another(&folder) {
         let mut agent = loose(machine, folder, alias);
         agent.shares_workspace = alias.is_some() && is_not_first(machine, &agent);
         return agent;

@@ -27,7 +27,7 @@ use crate::kit::{
 };
 
 /// Increases when the same files are read into something else.
-const REVISION: u64 = 2;
+const REVISION: u64 = 3;
 /// The format of an identity in Markdown files, as the configuration calls it.
 const OPENCLAW_FORMAT: &str = "openclaw";
 /// The name of an unnamed agent.
@@ -210,6 +210,13 @@ impl ReadWorkspace {
                 let walked = walk(&stand_in, &options)?;
                 (OpenWorkspace::of(walked, &stand_in, &options, &NAMESPACES)?, Some(empty))
             }
+            // An empty folder may become an install, and until then is a workspace with nothing in it.
+            Err(ReadError::NoWorkspace(_)) if agent.install.as_deref().is_some_and(is_empty) => {
+                let install = agent.install.clone().unwrap_or_default();
+                let stand_in = FoundAgent { workspace: install, ..agent.clone() };
+                let walked = walk(&stand_in, options)?;
+                (OpenWorkspace::of(walked, &stand_in, options, &NAMESPACES)?, None)
+            }
             walked => (OpenWorkspace::of(walked?, agent, options, &NAMESPACES)?, None),
         };
         let missing = empty.is_some().then(|| {
@@ -275,6 +282,10 @@ impl ReadWorkspace {
     }
 }
 
+fn is_empty(folder: &Path) -> bool {
+    fs_err::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
 /// Which files say who the agent is and whom it works for.
 fn persona_place(path: &[u8]) -> Option<PersonaPlace> {
     match layout::place_of(path) {
@@ -304,16 +315,17 @@ fn identity(
     options: &ReadOptions<'_>,
 ) -> Option<Identity> {
     let agent = home.opened.agent_id;
+    // Markdown files are OpenClaw's format, also where the configuration does not say so.
     let of_prose = || {
         let mut identity = prose.identity(agent, None)?;
-        if facts.is_openclaw {
-            identity.source_format = Some(OPENCLAW_FORMAT.to_owned());
-        }
+        identity.source_format = Some(OPENCLAW_FORMAT.to_owned());
         Some(persona::versioned(identity, options.earlier))
     };
     let Some(document) = document(home, facts, carrier) else { return of_prose() };
-    let structured = aieos::structured(&document.text);
-    let raw = serde_json::from_str::<Opaque>(document.text.trim());
+    // Editors of some systems begin a file with a byte order mark, which is no JSON.
+    let text = document.text.trim_start_matches('\u{feff}').trim();
+    let structured = aieos::structured(text);
+    let raw = serde_json::from_str::<Opaque>(text);
     let (Some(mut structured), Ok(raw)) = (structured, raw) else {
         if facts.identity.is_some() {
             let message = "is no AIEOS document; the persona is that of the Markdown files";
@@ -366,6 +378,10 @@ fn document(
     if let Some(path) = &settings.aieos_path {
         let path = without_dots(&home.opened.path.join(path));
         if let Ok(inside) = path.strip_prefix(&home.opened.path) {
+            if fs_err::symlink_metadata(&path).is_err() {
+                let message = "describes the persona, and there is no such file";
+                carrier.outcome.warn("aieos_missing", &path_bytes(inside.as_os_str()), message);
+            }
             return in_workspace(home, &path_bytes(inside.as_os_str()), carrier);
         }
         let mut outside = facts.document.clone()?;

@@ -391,15 +391,11 @@ struct ReplacedRow {
     id: RecordId,
 }
 
-/// Takes a row's id as the record's; where it is not one, derives it from the key.
+/// Takes a row's id as the record's, in lower case; where it is not one, derives it from the key.
 fn own_id(alias: &str, id: &Value, key: &Value, rowid: i64) -> RecordId {
-    let canonical = |text: &str| {
-        let uuid = Uuid::try_parse(text).ok()?;
-        let mut buffer = Uuid::encode_buffer();
-        (uuid.hyphenated().encode_lower(&mut buffer) == text).then_some(RecordId::new(uuid))
-    };
-    if let Some(id) = id.as_text().and_then(canonical) {
-        return id;
+    let uuid = id.as_text().filter(|text| is_uuid(text));
+    if let Some(uuid) = uuid.and_then(|text| Uuid::try_parse(text).ok()) {
+        return RecordId::new(uuid);
     }
     let key = text_of(key);
     if key.is_empty() {

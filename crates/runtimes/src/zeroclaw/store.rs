@@ -373,6 +373,8 @@ struct RowPlanCounts {
     kept: u64,
     same: u64,
     new_ids: u64,
+    /// Rows whose key another row of the snapshot has.
+    new_keys: u64,
     no_row: BTreeMap<NoRow, u64>,
     /// Columns of rows that the table does not have.
     homeless: BTreeSet<String>,
@@ -540,7 +542,11 @@ impl<'a> RowPlanner<'a> {
         if entry.is_own {
             // Without a UNIQUE constraint a key may occur twice.
             let is_first = self.own_taken.insert(entry.key.clone());
-            return if is_first { entry.key.clone() } else { self.keys.take_like(&entry.key) };
+            if is_first {
+                return entry.key.clone();
+            }
+            self.counts.new_keys += 1;
+            return self.keys.take_like(&entry.key);
         }
         if let Some(key) = self.claimed.remove(&record) {
             return key.into();
@@ -673,6 +679,13 @@ impl<'a> RowPlanner<'a> {
         if new_ids > 0 {
             let message = format!("{new_ids} memories get a new id, because others have theirs");
             draft.warnings.push(Warning::new("memory_id_taken", message));
+        }
+        if counts.new_keys > 0 {
+            let message = format!(
+                "{} memories get a key with a number, because another memory has theirs",
+                counts.new_keys
+            );
+            draft.warnings.push(Warning::new("memory_key_taken", message));
         }
         draft.records += added + replaced + kept + same;
         draft.conflicts.extend(self.conflicts);

@@ -34,13 +34,14 @@ pub(in crate::zeroclaw) fn read_plain(
     Ok(Some(Zeroizing::new(text.to_owned())))
 }
 
-/// Replaces a file that has not changed, or creates a missing one, readable only by its owner. The
-/// old content is kept beside it, and the path of that copy is returned.
+/// Replaces a file that has not changed, or creates a missing one, readable only by its owner. With
+/// `copy_at`, the old content is kept beside it under a name with this moment, and the path of that
+/// copy is returned.
 pub(in crate::zeroclaw) fn replace(
     path: &Path,
     old: Option<&str>,
     new: &str,
-    now: &Moment,
+    copy_at: Option<&Moment>,
 ) -> Result<Option<PathBuf>, StoreError> {
     let failed = |source| StoreError::Io { path: path.to_owned(), source };
     let max = old.map_or(0, |old| old.len() as u64);
@@ -58,8 +59,8 @@ pub(in crate::zeroclaw) fn replace(
     };
     fs::create_dir_all(folder).map_err(failed)?;
     let owner = owner_of(path, folder).map_err(failed)?;
-    let copy = |old| keep_copy(path, folder, old, owner, now);
-    let backup = old.map(copy).transpose().map_err(failed)?;
+    let copy = |(old, now)| keep_copy(path, folder, old, owner, now);
+    let backup = old.zip(copy_at).map(copy).transpose().map_err(failed)?;
     let file = written(folder, new, owner).map_err(failed)?;
     let existing = if old.is_some() { Existing::Replace } else { Existing::Keep };
     commit(file, path, existing, Durability::Immediate).map_err(failed)?;
@@ -139,7 +140,7 @@ mod tests {
             std::os::unix::fs::chown(&path, Some(owner.0), Some(owner.1)).unwrap();
         }
         let now = "2026-02-01T10:20:30Z".parse().unwrap();
-        let backup = replace(&path, Some("a"), "b", &now).unwrap().unwrap();
+        let backup = replace(&path, Some("a"), "b", Some(&now)).unwrap().unwrap();
         for path in [&path, &backup] {
             let found = fs::metadata(path).unwrap();
             assert_eq!((found.uid(), found.gid(), found.mode() & 0o777), (owner.0, owner.1, 0o600));

@@ -60,7 +60,7 @@ impl PlannedChange for ConfigChange {
         if old == Some(&self.new) {
             return Ok(None);
         }
-        Ok(file::replace(&self.path, old, &self.new, now)?)
+        Ok(file::replace(&self.path, old, &self.new, Some(now))?)
     }
 
     fn planned_text(&self) -> Option<&str> {

@@ -62,6 +62,8 @@ struct CredentialsChange {
     config: PathBuf,
     puts: Vec<PlannedSecret>,
     overwrites: bool,
+    /// Whether the same plan creates the configuration, of which nothing has to be kept.
+    makes_config: bool,
 }
 
 /// The texts of the stores; `None` when there is no file.
@@ -117,7 +119,10 @@ pub(in crate::zeroclaw) fn plan(
     let config = target.config.as_deref().map(Path::to_owned);
     let config = config.unwrap_or_else(|| install.join("config.toml"));
     let overwrites = options.on_conflict == OnConflict::Theirs;
-    let mut change = CredentialsChange { install: install.to_owned(), config, puts, overwrites };
+    let makes_config = draft.config.as_ref().is_some_and(|step| step.made);
+    let install_path = install.to_owned();
+    let mut change =
+        CredentialsChange { install: install_path, config, puts, overwrites, makes_config };
     let planned = draft.config.as_ref().and_then(|step| step.change.planned_text());
     let outcome = change.texts().and_then(|mut texts| {
         if let Some(planned) = planned {
@@ -514,11 +519,12 @@ impl CredentialsChange {
         let mut backup = None;
         let old_config = old.config.as_ref().map(|text| text.as_str());
         if let Some(new) = &outcome.texts.config {
-            backup = replace(&self.config, old_config, new, now)?;
+            let copy_at = (!self.makes_config).then_some(now);
+            backup = replace(&self.config, old_config, new, copy_at)?;
         }
         if let Some(new) = &outcome.texts.profiles {
             let old_profiles = old.profiles.as_ref().map(|text| text.as_str());
-            match replace(&self.profiles_path(), old_profiles, new, now) {
+            match replace(&self.profiles_path(), old_profiles, new, Some(now)) {
                 Ok(copy) => backup = backup.or(copy),
                 Err(error) => {
                     self.undo(old_config, outcome.texts.config.as_deref().map(String::as_str))?;
@@ -535,10 +541,7 @@ impl CredentialsChange {
         let failed = |source| StoreError::Io { path: self.config.clone(), source };
         match (old, new) {
             (_, None) => Ok(()),
-            (Some(old), Some(new)) => {
-                let copy = replace(&self.config, Some(new), old, &times::epoch())?;
-                copy.map_or(Ok(()), |copy| fs::remove_file(copy).map_err(failed))
-            }
+            (Some(old), Some(new)) => replace(&self.config, Some(new), old, None).map(drop),
             (None, Some(_)) => fs::remove_file(&self.config).map_err(failed),
         }
     }

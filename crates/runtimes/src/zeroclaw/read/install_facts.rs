@@ -10,7 +10,7 @@ use super::super::brain::{Brain, DESCRIPTION};
 use super::super::config::{Backend, Config, EmbeddingSettings, IdentitySettings};
 use super::super::{RUNTIME, credentials};
 use super::super::{discover::is_live, layout::CONFIG, searchable::sessions_in};
-use super::{MAX_DOCUMENT_BYTES, OPENCLAW_FORMAT, REVISION};
+use super::{MAX_DOCUMENT_BYTES, REVISION};
 use crate::kit::{
     ConversationFiles, DatabaseError, FoundAgent, GeneratedFile, Machine, NotRequested, OddityKind,
     OpenWorkspace, ReadError, ReadOptions, SecretPolicy, Warning, carry_credential_times,
@@ -33,8 +33,6 @@ pub(super) struct InstallFacts {
     pub(super) configured_at: Option<Moment>,
     /// How the persona is kept, when it is a document.
     pub(super) identity: Option<IdentitySettings>,
-    /// Whether the configuration says that the persona is in Markdown files.
-    pub(super) is_openclaw: bool,
     /// That document, when it is outside the workspace.
     pub(super) document: Option<PersonaDocument>,
     pub(super) embedding: Option<EmbeddingSettings>,
@@ -94,11 +92,7 @@ impl InstallFacts {
         let (brain, found) = memories(machine, agent, backend.as_ref())?;
         warnings.extend(found);
         let settings = config.as_ref().map(|config| config.identity(&agent.alias));
-        let is_format =
-            |settings: &IdentitySettings, name: &str| settings.format.as_deref() == Some(name);
-        let is_openclaw =
-            settings.as_ref().is_some_and(|settings| is_format(settings, OPENCLAW_FORMAT));
-        let identity = settings.filter(|settings| is_format(settings, "aieos"));
+        let identity = settings.filter(|settings| settings.format.as_deref() == Some("aieos"));
         let document = match identity.as_ref().and_then(|identity| identity.aieos_path.as_ref()) {
             Some(path) => outside_document(agent, opened, path).unwrap_or_else(|warning| {
                 warnings.push(warning);
@@ -154,7 +148,6 @@ impl InstallFacts {
             brain,
             configured_at,
             identity,
-            is_openclaw,
             document,
             embedding,
             hints,

@@ -355,7 +355,8 @@ fn the_configuration_says_in_which_format_the_persona_is() {
     for (config, expected) in [
         ("schema_version = 3\n[agents.default.identity]\nformat = \"openclaw\"\n", "openclaw"),
         ("[identity]\nformat = \" OpenClaw \"\n", "openclaw"),
-        ("schema_version = 3\n", "zeroclaw"),
+        ("schema_version = 3\n", "openclaw"),
+        ("[identity]\nformat = \"aieos\"\n", "openclaw"),
     ] {
         site.write("config.toml", config);
         let (_, reading) = site.read(SecretPolicy::Report);
@@ -381,6 +382,13 @@ fn a_document_describes_the_persona_beside_the_files() {
     assert_eq!(identity.raw_source.unwrap().as_str(), document);
     assert_eq!(identity.prose.unwrap().soul.as_deref(), Some("# SOUL.md\n"));
     assert!(reading.manifest.agent.name.starts_with("Nova"), "{}", reading.manifest.agent.name);
+    // A byte order mark is no part of the document, and a document that is missing is named.
+    site.write("agents/default/workspace/identity.json", format!("\u{feff}{document}"));
+    let (_, reading) = site.read(SecretPolicy::Report);
+    assert_eq!(reading.identity.unwrap().raw_source.unwrap().as_str(), document);
+    fs_err::remove_file(site.folder.path().join("agents/default/workspace/identity.json")).unwrap();
+    let (_, reading) = site.read(SecretPolicy::Report);
+    assert!(codes(&reading).contains(&"aieos_missing"), "{:?}", reading.warnings);
     // A file elsewhere on the machine must not be read.
     site.write(
         "config.toml",

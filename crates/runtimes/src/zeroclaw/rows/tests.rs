@@ -172,18 +172,21 @@ fn ids_are_kept_or_derived_and_never_shared() {
     let sql = format!(
         "CREATE TABLE memories (id TEXT, key TEXT);
              INSERT INTO memories VALUES ('{ID}', 'a'), ('{ID}', 'b'), ('note-1', 'c'),
-             ('note-2', 'c'), (NULL, NULL), (NULL, NULL), ('{}', 'd'), (x'00', 'e');",
+             ('note-2', 'c'), (NULL, NULL), (NULL, NULL), ('{}', 'd'), (x'00', 'e'),
+             ('ABCDEF00-0000-4000-8000-00000000000A', 'f');",
         ID.to_uppercase()
     );
     let (records, _) = read(&brain(&sql).unwrap(), &shared("default"));
     let ids: HashSet<_> = records.iter().map(|record| record.id).collect();
-    assert_eq!(ids.len(), 8);
+    assert_eq!(ids.len(), 9);
     assert_eq!(records[0].id.to_string(), ID);
     // uuid5(7a65726f-636c-6177-2d61-6c662d6e7331, "default:c") and so on, by Python.
     assert_eq!(records[2].id.to_string(), "769d8151-6622-56ce-ab0d-1de9933c2240");
     assert_eq!(records[3].id.to_string(), "7d6e0b80-355c-5e01-9a08-d48f643449c5");
     assert_eq!(records[4].id.to_string(), "45c778ce-36a6-5619-b0d7-51e620c37696");
-    assert_eq!(records[6].id.to_string(), "5ca381ca-0b64-51c8-b7c7-05264c3a4070");
+    // The id of the first row, in upper case; another one in upper case is used as it is.
+    assert_eq!(records[6].id.to_string(), "54c7271c-ebbc-5870-b991-6c82149cd9fa");
+    assert_eq!(records[8].id.to_string(), "abcdef00-0000-4000-8000-00000000000a");
     let again = read(&brain(&sql).unwrap(), &shared("default")).0;
     assert_eq!(records, again);
 }

@@ -145,7 +145,8 @@ impl MergeContext {
             ("id", record.id.to_string()),
             ("content", String::new()),
             ("category", "core".to_owned()),
-            ("created_at", stamp(created_at.instant())),
+            // As it was written: its offset is a part of the record.
+            ("created_at", created_at.as_str().to_owned()),
             ("updated_at", stamp(updated_at.unwrap_or(created_at).instant())),
         ] {
             if matches!(entry.cell(self, name), None | Some(Value::Null)) {

@@ -642,3 +642,40 @@ fn a_damaged_database_is_refused_or_whole_afterwards() {
         }
     }
 }
+
+#[test]
+fn rows_of_the_first_documents_keep_their_times_and_a_key_that_occurs_twice_gets_a_number() {
+    let home = TempDir::new().unwrap();
+    let (from, db) = (home.path().join("memory.db"), home.path().join("brain.db"));
+    Connection::open(&from)
+        .unwrap()
+        .execute_batch(
+            "CREATE TABLE memories (id TEXT PRIMARY KEY, key TEXT NOT NULL, content TEXT NOT NULL,
+               category TEXT NOT NULL, timestamp TEXT NOT NULL, embedding BLOB);
+             INSERT INTO memories VALUES
+               ('00000000-0000-4000-8000-00000000000A', 'tz', 'Pacific', 'core',
+                '2026-03-31T23:30:00-08:00', NULL),
+               ('00000000-0000-4000-8000-000000000002', 'tz', 'Berlin', 'core',
+                '2026-04-02T10:00:00.123456789+02:00', NULL);",
+        )
+        .unwrap();
+    let before = export(home.path(), &from, "default");
+    let target = agent("default", "data");
+    let (planned, result) = import(home.path(), &db, &before, &target, OnConflict::Stop);
+    result.unwrap();
+    let warnings: Vec<&str> = planned.draft.warnings.iter().map(|warning| warning.code).collect();
+    assert_eq!(warnings, ["memory_key_taken"]);
+    let names: Vec<_> =
+        planned.links.iter().map(|link| link.places.parts[0].name.as_deref().unwrap()).collect();
+    assert_eq!(names, ["tz", "tz_2"]);
+    let after = export(home.path(), &db, "default");
+    for (was, is) in before.records.iter().zip(&after.records) {
+        assert_eq!((is.id, &is.temporal), (was.id, &was.temporal));
+    }
+    // The id is in the database as it was written.
+    let id: String = Connection::open(&db)
+        .unwrap()
+        .query_row("SELECT id FROM memories WHERE key = 'tz'", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(id, "00000000-0000-4000-8000-00000000000A");
+}
