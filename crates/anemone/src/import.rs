@@ -23,7 +23,7 @@ use crate::restore::{
     ApplyPlanError, ConflictItem, DifferentAgentsError, MissingLine, RestoreChoice, Stores,
     UnknownChoiceError, arrived, check_agent, restore, text, warning,
 };
-use crate::text_times;
+use crate::text_times::{self, RestoredTimes};
 
 /// Which archive is imported, and into what.
 #[derive(Clone, Debug, Default)]
@@ -223,8 +223,8 @@ pub fn import(request: &ImportRequest, host: &Host) -> Result<ImportReport, Impo
     note_copy(host, &machine, runtime, &agent);
     remember_id(runtime, &agent, source.manifest().agent.id, host);
     let earlier = text_times::read(runtime, &agent, host);
-    let noted = text_times::note_restored(&restore_source, earlier, runtime, &agent, host)
-        .map_err(FileError::from)?;
+    let restored = RestoredTimes::of(&restore_source, runtime).map_err(FileError::from)?;
+    let noted = restored.note(earlier, runtime, &agent, host);
     report.warnings.extend(noted.iter().map(warning));
     if !is_standard(&request.file) {
         note_folder(host, FolderKind::Archive, &request.file, None);

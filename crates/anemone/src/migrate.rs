@@ -37,7 +37,7 @@ use crate::restore::{
     UnknownChoiceError, arrived, check_agent, restore, warning,
 };
 use crate::text::{bytes, count};
-use crate::text_times;
+use crate::text_times::{self, RestoredTimes};
 
 /// Bytes of JSON of the records of a snapshot that are kept in memory, at most: a plan, its
 /// application and the proof each walk over them several times. Larger snapshots are parsed at
@@ -272,6 +272,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     }
     let plan = target.runtime.plan(&machine, &moving, &target.agent, &options)?;
     let known = mapping_of(runtime, &plan).ok_or(MigrateError::NoMapping)?;
+    let mut restored_times = RestoredTimes::new(&moving, target.runtime);
     let mut report = MigrateReport {
         dry_run: request.dry_run,
         agent_name: snapshot.manifest().agent.name.clone(),
@@ -280,7 +281,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
         to: AgentPlace::new(&target.agent),
         snapshots: Vec::new(),
         plan: PlanSummary {
-            layers: plan_layers(&moving, &plan, known, request.verbose)?,
+            layers: plan_layers(&moving, &plan, known, request.verbose, &mut restored_times)?,
             forgotten: ForgottenLine {
                 count: plan.forgotten.count,
                 names: plan.forgotten.names.clone(),
@@ -328,7 +329,7 @@ pub fn migrate(request: &MigrateRequest, host: &Host) -> Result<MigrateReport> {
     let noted = text_times::note(read.times, source.runtime, &source.agent, host);
     report.warnings.extend(noted.iter().map(warning));
     let (runtime, agent) = (target.runtime, &target.agent);
-    let noted = text_times::note_restored(&moving, times_before, runtime, agent, host)?;
+    let noted = restored_times.note(times_before, runtime, agent, host);
     report.warnings.extend(noted.iter().map(warning));
     // What came back may be private, though nothing private was read.
     let archive = reader.read_all(&target, true)?.open()?;

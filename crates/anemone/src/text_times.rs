@@ -7,7 +7,7 @@
 use std::io;
 
 use anemone_files::{Durability, make_private_folder, read_small, replace_file};
-use anemone_format::SnapshotSource;
+use anemone_format::{Record, SnapshotSource};
 use anemone_runtimes::{FoundAgent, NotedTimes, Runtime, Warning};
 
 use crate::host::Host;
@@ -37,25 +37,49 @@ pub(crate) fn with_unread(
     read
 }
 
-/// Notes the times of what was restored into an agent; `earlier` are those that it had before.
-pub(crate) fn note_restored(
-    source: &dyn SnapshotSource,
-    earlier: NotedTimes,
-    runtime: &Runtime,
-    agent: &FoundAgent,
-    host: &Host,
-) -> io::Result<Option<Warning>> {
-    // The paths of another runtime's files say nothing about this one's.
-    if source.manifest().agent.source_runtime != runtime.name {
-        return Ok(None);
+/// The times of what is restored into an agent.
+pub(crate) struct RestoredTimes {
+    /// `None` if the records are of another runtime, whose paths say nothing about this one's.
+    times: Option<NotedTimes>,
+}
+
+impl RestoredTimes {
+    /// Begins with no record of `source`, which is to become an agent of a runtime.
+    pub(crate) fn new(source: &dyn SnapshotSource, runtime: &Runtime) -> Self {
+        let is_own = source.manifest().agent.source_runtime == runtime.name;
+        Self { times: is_own.then(NotedTimes::default) }
     }
-    let mut noted = NotedTimes::default();
-    source.each_record(&mut |record| {
-        noted.add_restored(record);
-        Ok(())
-    })?;
-    noted.add_earlier(earlier, |_, _| true);
-    Ok(note(noted, runtime, agent, host))
+
+    /// Reads the records of `source`.
+    pub(crate) fn of(source: &dyn SnapshotSource, runtime: &Runtime) -> io::Result<Self> {
+        let mut restored = Self::new(source, runtime);
+        if restored.times.is_some() {
+            source.each_record(&mut |record| {
+                restored.add(record);
+                Ok(())
+            })?;
+        }
+        Ok(restored)
+    }
+
+    pub(crate) fn add(&mut self, record: &Record) {
+        if let Some(times) = &mut self.times {
+            times.add_restored(record);
+        }
+    }
+
+    /// Notes the times when the records are in place; `earlier` are those that the agent had.
+    pub(crate) fn note(
+        self,
+        earlier: NotedTimes,
+        runtime: &Runtime,
+        agent: &FoundAgent,
+        host: &Host,
+    ) -> Option<Warning> {
+        let mut times = self.times?;
+        times.add_earlier(earlier, |_, _| true);
+        note(times, runtime, agent, host)
+    }
 }
 
 /// Writes the note, unless it is the same. Nothing fails without it, so an error is a warning.

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::proof::{DocumentPart, name_of, parts_of_identity};
 use crate::statement::Statement;
 use crate::text::title;
+use crate::text_times::RestoredTimes;
 
 /// What becomes of one layer.
 #[derive(Clone, Debug, Serialize)]
@@ -72,12 +73,14 @@ pub struct RecordPlan {
     pub reason: Option<&'static str>,
 }
 
-/// Counts what becomes of everything.
+/// Counts what becomes of everything. It is the only walk over all records that is done before the
+/// move, so their times are taken on it too.
 pub(super) fn plan_layers(
     source: &dyn SnapshotSource,
     plan: &Plan,
     mapping: &'static Mapping,
     verbose: bool,
+    times: &mut RestoredTimes,
 ) -> io::Result<Vec<LayerPlan>> {
     let mut identity = LayerPlan::new("identity");
     for DocumentPart { name, .. } in parts_of_identity(source.identity()?.as_ref()) {
@@ -104,6 +107,7 @@ pub(super) fn plan_layers(
     let in_files = plan.memories.is_none();
     let mut memory = LayerPlan::new("memory");
     source.each_record(&mut |record| {
+        times.add(record);
         let becomes = mapping.row_of(record).map(|row| row.becomes);
         let stays = match record.source.origin_file.as_deref() {
             Some(file) => paths.contains(file.as_bytes()),

@@ -47,7 +47,7 @@ fn by_text(snapshot: &Snapshot) -> Vec<(String, Value)> {
 /// Returns the note of times, wherever it is.
 fn notes(machine: &TestMachine) -> Vec<PathBuf> {
     let all = machine.everything().into_keys();
-    all.filter(|path| path.ends_with("times.json")).map(|path| machine.path(path)).collect()
+    all.filter(|path| path.ends_with("times.json")).map(|path| machine.root().join(path)).collect()
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn an_appended_section_leaves_the_times_of_its_neighbours_alone() {
     write(&ground, "w/MEMORY.md", &format!("{TEXT}\n## Rain\n\nNew.\n"));
     write(&ground, "w/memory/2026-02-03.md", &format!("{LOG}\n## Night\n\nThree.\n"));
     let after = by_text(&read(&machine, &workspace, "b.alf"));
-    assert_eq!((before.len(), after.len()), (5, 7));
+    assert_eq!((before.len(), after.len()), (6, 8));
     for (text, times) in &before {
         let now = after.iter().find(|(now, _)| now == text);
         assert_eq!(now.map(|(_, now)| now), Some(times), "{text}");
@@ -79,7 +79,7 @@ fn a_touched_file_keeps_the_times_of_its_texts_until_the_note_is_gone() {
     let before = by_text(&machine.snapshot("a.alf"));
     ground.touch("w/MEMORY.md", LATER);
     assert_eq!(by_text(&read(&machine, &workspace, "b.alf")), before);
-    fs_err::remove_dir_all(machine.path("state")).unwrap();
+    fs_err::remove_dir_all(machine.root().join("state")).unwrap();
     let after = by_text(&read(&machine, &workspace, "c.alf"));
     let tea = after.iter().find(|(text, _)| text.starts_with("## Tea")).unwrap();
     assert_eq!(tea.1["created_at"], LATER_TEXT);
