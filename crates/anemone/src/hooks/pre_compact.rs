@@ -5,7 +5,7 @@ use anemone_memory::{
     Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, NewEntry, SessionKind,
     flushed_entries, suspicious, told,
 };
-use anemone_runtimes::{Conversation, Reach};
+use anemone_runtimes::{Conversation, OddityKind, Reach};
 use jiff::Zoned;
 use serde::Serialize;
 
@@ -290,7 +290,8 @@ fn is_done(flushed: Option<&str>, cycle: Option<&str>) -> bool {
 }
 
 fn is_read_only(memory: &AgentMemory) -> bool {
-    fs_err::metadata(memory.site.root()).is_ok_and(|found| found.permissions().readonly())
+    memory.agent.has_oddity(OddityKind::WorkspaceReadOnly)
+        || fs_err::metadata(memory.site.root()).is_ok_and(|found| found.permissions().readonly())
 }
 
 /// Saving what a chat model lists.
