@@ -16,8 +16,6 @@ use crate::agent_memory::{Access, AgentMemoryError, MemoryChoice, NotWritable};
 use crate::config::Config;
 use crate::host::Host;
 
-/// How much something matters when only its type is given.
-const USUAL_IMPORTANCE: f64 = 0.5;
 /// What something is when only its importance is given.
 const USUAL_TYPE: &str = "note";
 
@@ -239,7 +237,11 @@ impl RememberRequest {
                 Place::Daily(now.to_zoned(host.zone()).date())
             }
         };
-        let label = self.label(memory.rows().is_some());
+        let is_row = memory.rows().is_some();
+        let label = self.label(is_row);
+        if label.is_none() && !is_row {
+            stamp.category = self.own_type(is_row).map(str::to_owned);
+        }
         let text = self.text.clone();
         EntryRequest {
             given: NewEntry { text, key, label, tags, stamp },
@@ -249,17 +251,19 @@ impl RememberRequest {
         }
     }
 
-    fn label(&self, is_row: bool) -> Option<Label> {
-        let kind = match &self.category {
+    fn own_type(&self, is_row: bool) -> Option<&str> {
+        match &self.category {
             // A file has no categories; the user's own is the type of the entry there.
             Some(category) if !is_row && self.kind.is_none() => category.own_name(),
             _ => self.kind.as_deref(),
-        };
-        if kind.is_none() && self.importance.is_none() {
-            return None;
         }
-        let importance = self.importance.or(Importance::new(USUAL_IMPORTANCE))?;
-        Some(Label { name: kind.unwrap_or(USUAL_TYPE).to_owned(), importance })
+    }
+
+    /// Returns the tag. A tag has an importance, by which `tidy` archives the entry, so there is none
+    /// unless an importance was given; the stamp has the type then.
+    fn label(&self, is_row: bool) -> Option<Label> {
+        let name = self.own_type(is_row).unwrap_or(USUAL_TYPE).to_owned();
+        self.importance.map(|importance| Label { name, importance })
     }
 
     fn report(&self, plan: &RememberPlan) -> RememberReport {

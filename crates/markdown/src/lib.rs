@@ -18,7 +18,7 @@ pub use line::{
     Fence, Line, Lines, Marker, atx_heading, indentation, is_delimiter_row, is_thematic_break,
     lines,
 };
-pub use outline::{Block, BlockKind, Conventions, Table, outline, tables};
+pub use outline::{Block, BlockKind, Conventions, Table, closing_line, outline, tables};
 pub use page::{
     Heading, HiddenKind, HiddenRange, LabelledItem, Page, Section, SectionKind, line_ends,
     plain_text,

@@ -116,6 +116,24 @@ pub fn tables(blocks: &[Block]) -> impl Iterator<Item = Table> {
 /// Cuts a text into blocks, in the order of the text.
 #[must_use]
 pub fn outline(text: &str, conventions: Conventions) -> Vec<Block> {
+    scanned(text, conventions).blocks
+}
+
+/// Returns the line that ends a fence of code or HTML that is open at the end of a text: the next
+/// line would belong to it. HTML that any blank line ends gives a blank line. What is open in an
+/// item or a quotation ends with that.
+#[must_use]
+pub fn closing_line(text: &str, conventions: Conventions) -> Option<String> {
+    let scanner = scanned(text, conventions);
+    match scanner.raw {
+        Some(Raw::Fence { fence, quote: 0, indent: 0, .. }) => Some(fence.closing_line()),
+        Some(Raw::Html { end, quote: 0, indent: 0 }) => Some(end.to_owned()),
+        Some(_) => None,
+        None => scanner.html.filter(|indent| *indent == 0).map(|_| String::new()),
+    }
+}
+
+fn scanned(text: &str, conventions: Conventions) -> Scanner<'_> {
     let mut scanner = Scanner {
         text,
         conventions,
@@ -136,7 +154,7 @@ pub fn outline(text: &str, conventions: Conventions) -> Vec<Block> {
         scanner.line(&line);
     }
     scanner.flush();
-    scanner.blocks
+    scanner
 }
 
 fn take_front_matter<'a>(text: &str, mut lines: Lines<'a>) -> Option<(Block, Lines<'a>)> {

@@ -23,8 +23,9 @@ use anemone_files::{AppendOutcome, FileStamp, faults, if_found};
 use anemone_format::{ProvenanceStamp, StampId};
 use serde::{Deserialize, Serialize};
 
+use crate::active_context::ACTIVE_CONTEXT;
 use crate::journal::{JournalError, UNFINISHED, keep_private};
-use crate::page::units;
+use crate::page::{line_break_of, units};
 use crate::recall_counts::RECALLS;
 use crate::rest::{Known, Rest};
 use crate::store::{LockedStore, MarkdownStore, MarkdownStoreError};
@@ -201,7 +202,7 @@ fn put_back(bytes: &[u8], missing: &[String]) -> String {
     if let Some((at, length)) = first {
         added.push_str(&missing[at][length..]);
     } else if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-        added.push('\n');
+        added.push_str(line_break_of(bytes));
     }
     let rest =
         missing.iter().enumerate().filter(|(at, _)| first.is_none_or(|first| first.0 != *at));
@@ -222,8 +223,12 @@ impl Acknowledged {
         stamped.for_each(|(unit, id)| keep(Some(id), &text[unit.bytes.clone()]));
     }
 
-    /// Keeps an entry, once.
+    /// Keeps an entry, once. A composed file is replaced with each session, so a line that is missing
+    /// from it was not dropped: somebody rewrote the file.
     fn keep(&mut self, path: &str, id: Option<StampId>, text: &str, added_ns: i64) {
+        if path == ACTIVE_CONTEXT {
+            return;
+        }
         let is_same = |value: &KeptText| {
             value.path == path && value.id == id && (id.is_some() || value.text == text)
         };

@@ -14,7 +14,7 @@ use crate::capture::{CaptureKind, kind_of, sentences};
 use crate::change::Edit;
 use crate::frame::one_line;
 use crate::noteworthy::{asks, is_statement};
-use crate::page::closing;
+use crate::page::{closing, line_break_of};
 use crate::phrase::{find, folded, table};
 use crate::sameness::comparable;
 use crate::store::{MarkdownStore, MarkdownStoreError};
@@ -48,6 +48,21 @@ word_enum! {
         /// What comes next.
         Next = "next",
     }
+}
+
+/// Why the file cannot be brought up to date.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ActiveContextError {
+    /// The lines that enclose our part are not as we wrote them.
+    #[error(
+        "{ACTIVE_CONTEXT} is not updated, because the lines `{BEGIN}` and `{END}` no longer enclose \
+         one part of it; restore them, or delete both"
+    )]
+    Marks,
+    /// It cannot be read as text.
+    #[error(transparent)]
+    Store(#[from] MarkdownStoreError),
 }
 
 impl ActiveSection {
@@ -165,30 +180,24 @@ impl ActiveContext {
     }
 
     /// Plans the edit that puts it into the file of a workspace. `title` says of when it is and of
-    /// which session. `None` if there is nothing to say, or no text can be put into the file.
+    /// which session. `None` if there is nothing to say.
     pub fn edit(
         &self,
         site: &MarkdownStore,
         title: &str,
         stamp: &ProvenanceStamp,
-    ) -> Result<Option<Edit>, MarkdownStoreError> {
+    ) -> Result<Option<Edit>, ActiveContextError> {
         if self.is_empty() {
             return Ok(None);
         }
-        let seen = match site.read(ACTIVE_CONTEXT) {
-            Ok(seen) => seen,
-            // A link or a folder has the name.
-            Err(MarkdownStoreError::NotPlain(_)) => return Ok(None),
-            Err(error) => return Err(error),
-        };
+        let seen = site.read(ACTIVE_CONTEXT)?;
         let block = self.block(title, stamp);
         let Some(seen) = seen else {
             let after = format!("# Active context\n\n{block}").into_bytes();
             let path = ACTIVE_CONTEXT.to_owned();
             return Ok(Some(Edit::Write { path, before: None, after }));
         };
-        let Ok(text) = seen.text() else { return Ok(None) };
-        let Some(after) = replaced(text, &block) else { return Ok(None) };
+        let after = replaced(seen.text()?, &block).ok_or(ActiveContextError::Marks)?;
         Ok(Some(Edit::replace(&seen, after.into_bytes())))
     }
 }
@@ -196,7 +205,8 @@ impl ActiveContext {
 /// Puts our part into a text, in the place of an earlier one or at the end; `None` if the marks of
 /// the text do not say what is ours.
 fn replaced(text: &str, block: &str) -> Option<String> {
-    let block = if text.contains("\r\n") { block.replace('\n', "\r\n") } else { block.to_owned() };
+    let line = line_break_of(text.as_bytes());
+    let block = block.replace('\n', line);
     let mut at = 0;
     let mut marks = Vec::new();
     for line in text.split_inclusive('\n') {
@@ -215,9 +225,9 @@ fn replaced(text: &str, block: &str) -> Option<String> {
         [_, ..] => return None,
         [] if text.trim().is_empty() => format!("{text}{block}"),
         [] => {
-            let line = if text.contains("\r\n") { "\r\n" } else { "\n" };
             let end = if text.ends_with('\n') { "" } else { line };
-            format!("{text}{end}{}{line}{block}", closing(text).unwrap_or_default())
+            let closing = closing(text).unwrap_or_default().replace('\n', line);
+            format!("{text}{end}{closing}{line}{block}")
         }
     })
 }
@@ -326,7 +336,8 @@ mod tests {
             format!("{BEGIN}\na\nMy own line\n{BEGIN}\nb\n{END}\n"),
         ] {
             fs_err::write(&path, &own).unwrap();
-            assert_eq!(context.edit(&site, "x", &stamp()).unwrap(), None, "{own}");
+            let error = context.edit(&site, "x", &stamp()).unwrap_err();
+            assert!(matches!(error, ActiveContextError::Marks), "{own}: {error}");
         }
         let own = format!("Anemone writes below the mark `{BEGIN}`.\n\nMy own line\n");
         fs_err::write(&path, &own).unwrap();
@@ -336,6 +347,6 @@ mod tests {
             fs_err::write(&path, text).unwrap();
         }
         fs_err::write(&path, b"\xff\xfe").unwrap();
-        assert_eq!(context.edit(&site, "x", &stamp()).unwrap(), None, "it is no text");
+        context.edit(&site, "x", &stamp()).unwrap_err();
     }
 }

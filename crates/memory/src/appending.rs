@@ -64,7 +64,8 @@ fn remains(bytes: &[u8], added: &[u8], at: u64) -> Remains {
     let (ahead, there) = bytes.split_at(at);
     let same = there.iter().rev().zip(added.iter().rev()).take_while(|(one, other)| one == other);
     let same = same.count();
-    let ends_line = ahead.last().is_none_or(|byte| *byte == b'\n') || added.starts_with(b"\n");
+    let begins_line = added.starts_with(b"\n") || added.starts_with(b"\r\n");
+    let ends_line = ahead.last().is_none_or(|byte| *byte == b'\n') || begins_line;
     if same == added.len() && ends_line {
         return Remains::Whole;
     }

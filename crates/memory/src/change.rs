@@ -16,8 +16,9 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::acknowledged::{Acknowledged, RestoredText};
+use crate::entries::decoded;
 use crate::journal::{ChangeId, JournalError};
-use crate::page::closing;
+use crate::page::{closing, line_break_of};
 use crate::recovery::Cause;
 use crate::replacing::{Beside, put, take};
 use crate::rest::Rest;
@@ -138,15 +139,18 @@ impl MarkdownStore {
         Edit::Append { path: path.to_owned(), head: self.head(kind), text }
     }
 
-    /// Returns an entry with the separator that the existing content needs before it.
+    /// Returns an entry with the separator that the existing content needs before it, and with the
+    /// line endings of that content.
     pub(crate) fn added_to(&self, there: Option<&FileSnapshot>, entry: &str) -> String {
-        let there = there.filter(|value| !value.bytes.is_empty());
-        let mut text = there.and_then(|value| closing(value.text().ok()?)).unwrap_or_default();
-        if there.is_some() && self.layout().spaces_entries {
+        let Some(there) = there.filter(|value| !value.bytes.is_empty()) else {
+            return entry.to_owned();
+        };
+        let mut text = decoded(&there.bytes).and_then(|text| closing(&text)).unwrap_or_default();
+        if self.layout().spaces_entries {
             text.push('\n');
         }
         text.push_str(entry);
-        text
+        text.replace('\n', line_break_of(&there.bytes))
     }
 }
 
@@ -256,7 +260,7 @@ impl Edit {
     pub(crate) fn glue<'a>(there: Option<&FileSnapshot>, head: &'a str) -> &'a str {
         match there.map(|value| value.bytes.as_slice()).unwrap_or_default() {
             [] => head,
-            bytes if !bytes.ends_with(b"\n") => "\n",
+            bytes if !bytes.ends_with(b"\n") => line_break_of(bytes),
             _ => "",
         }
     }

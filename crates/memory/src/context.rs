@@ -324,7 +324,7 @@ fn file(
     let (rules, path) = (asked.rules, row.path.as_str());
     let name = path.rsplit('/').next().unwrap_or_default();
     let mut hidden = 0;
-    let (content, total_chars, fate) = match reading::read(site, path) {
+    let (content, total_chars, fate) = match reading::read_linked(site, path) {
         Ok(None) if row.is_optional => return Part::out(path, Fate::Absent),
         Ok(None) => (rules.missing(site, path), 0, Fate::Missing),
         Err(why) if !rules.tells_unreadable => {

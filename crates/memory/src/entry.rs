@@ -125,6 +125,41 @@ impl Importance {
     }
 }
 
+/// A tag such as `[decision|i=0.9]`, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ImportanceTag<'a> {
+    /// The type.
+    pub name: &'a str,
+    /// The number as it is written.
+    pub score: &'a str,
+    /// The number, moved into 0 to 1.
+    pub importance: Importance,
+    /// What follows the tag.
+    pub after: &'a str,
+}
+
+impl<'a> ImportanceTag<'a> {
+    /// Bytes of a number, at most.
+    const MOST_BYTES: usize = 32;
+
+    /// Reads what follows the `[` of a tag. A link is no tag.
+    #[must_use]
+    pub fn read(text: &'a str) -> Option<Self> {
+        let end = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')))?;
+        let (name, rest) = text.split_at(end);
+        // In a table the bar must be escaped.
+        let rest = rest.strip_prefix('\\').unwrap_or(rest).strip_prefix("|i=")?;
+        let end = rest.bytes().take(Self::MOST_BYTES).position(|byte| byte == b']')?;
+        let (score, after) = (&rest[..end], &rest[end + 1..]);
+        let is_decimal = |byte: u8| byte.is_ascii_digit() || b".-+".contains(&byte);
+        let number: f64 = score.parse().ok().filter(|number: &f64| number.is_finite())?;
+        // A negative zero becomes a zero.
+        let importance = Importance(number.clamp(0.0, 1.0) + 0.0);
+        let is_tag = !name.is_empty() && score.bytes().all(is_decimal) && !after.starts_with('(');
+        is_tag.then_some(Self { name, score, importance, after })
+    }
+}
+
 /// How long something is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {

@@ -65,7 +65,9 @@ mod tidy;
 mod undo;
 
 pub use acknowledged::RestoredText;
-pub use active_context::{ACTIVE_CONTEXT, ACTIVE_CONTEXT_PROMPT, ActiveContext, ActiveSection};
+pub use active_context::{
+    ACTIVE_CONTEXT, ACTIVE_CONTEXT_PROMPT, ActiveContext, ActiveContextError, ActiveSection,
+};
 pub use addition::Addition;
 pub use alike::Repeats;
 pub use audit::{
@@ -83,7 +85,7 @@ pub use context::{
 };
 pub use duplicates::{Candidate, ComparedEntries, Duplicate, DuplicateSearch, OutdatedEntry};
 pub use entries::{EntryList, PageEntry};
-pub use entry::{Category, Clock, Importance, Label, MemoryEntry, NewEntry, Tier};
+pub use entry::{Category, Clock, Importance, ImportanceTag, Label, MemoryEntry, NewEntry, Tier};
 pub use erasure::{ErasedEntries, JournalErasure, KeptEntry};
 pub use finder::{FindError, Finder};
 pub use flush::{

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::addition::Addition;
 use crate::change::{Applied, ApplyError, Change, Edit};
 use crate::duplicates::{Candidate, ComparedEntries, Duplicate, DuplicateSearch, same_in, similar};
+use crate::entries::decoded;
 use crate::entry::NewEntry;
 use crate::list::{EntryListing, entry_listing};
 use crate::memory::{Memory, MemoryError, PlannedEntry};
@@ -57,6 +58,12 @@ impl MarkdownMemory {
     fn change(&self, addition: &Addition) -> Result<Change, MarkdownStoreError> {
         let path = self.store.page_of(addition.place());
         let seen = self.store.read(&path)?;
+        // A line of UTF-8 at the end of UTF-16 would be noise to every program.
+        if let Some(file) = &seen
+            && decoded(&file.bytes).is_none()
+        {
+            return Err(MarkdownStoreError::NotText(self.store.root().join(path)));
+        }
         let text: String = addition.entries().iter().map(render).collect();
         let edit = match addition.place() {
             Place::Daily(day) => {

@@ -22,11 +22,11 @@ use std::ops::Range;
 use anemone_format::{ProvenanceStamp, StampTable, escaped, unescaped};
 use anemone_index::begins_turn;
 use anemone_markdown::{
-    Block, BlockKind, Conventions, Fence, Marker, atx_heading, indentation, is_thematic_break,
-    outline, tables,
+    Block, BlockKind, Conventions, Marker, atx_heading, closing_line, indentation,
+    is_thematic_break, outline, tables,
 };
 
-use crate::entry::{Importance, Label, NewEntry};
+use crate::entry::{ImportanceTag, Label, NewEntry};
 
 /// Bytes of a heading that are kept with each entry below it.
 const MAX_HEADING_BYTES: usize = 200;
@@ -89,9 +89,11 @@ pub fn units(text: &str) -> Vec<ParsedEntry> {
 /// Cuts a file into the blocks that entries consist of. A line with a stamp ends its block, even in
 /// an unclosed fence.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
-    let ends_block = |line: &str| ProvenanceStamp::at_end_of(line).is_some();
-    outline(text, Conventions { begins_turn, ends_block })
+    outline(text, CONVENTIONS)
 }
+
+const CONVENTIONS: Conventions =
+    Conventions { begins_turn, ends_block: |line| ProvenanceStamp::at_end_of(line).is_some() };
 
 /// A unit that has not been read yet.
 #[derive(Debug)]
@@ -276,14 +278,9 @@ impl ParsedEntry {
 impl Label {
     /// Splits a tag off the beginning of a text.
     fn split(text: &str) -> Option<(Self, &str)> {
-        let (inner, after) = text.strip_prefix('[')?.split_once("] ")?;
-        let (name, score) = inner.split_once("|i=")?;
-        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-        if name.is_empty() || !name.chars().all(plain) {
-            return None;
-        }
-        let importance = Importance::new(score.parse().ok()?)?;
-        Some((Self { name: name.to_owned(), importance }, after))
+        let tag = ImportanceTag::read(text.strip_prefix('[')?)?;
+        let after = tag.after.strip_prefix(' ')?;
+        Some((Self { name: tag.name.to_owned(), importance: tag.importance }, after))
     }
 }
 
@@ -341,14 +338,16 @@ pub fn tidied(text: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// Returns the line that closes an unclosed code fence at the end of a text. Without it, an
-/// addition would become part of the code.
+/// Returns the line that closes a code fence or HTML, such as a comment, that is open at the end of
+/// a text. Without it, an addition would become part of the code or stay hidden.
 pub(crate) fn closing(text: &str) -> Option<String> {
-    let last = units(text).pop().filter(|unit| unit.kind == EntryForm::Code)?;
-    let mut lines = text.get(last.bytes)?.lines();
-    let fence = Fence::open(lines.next()?.trim_start())?;
-    let is_closed = lines.next_back().is_some_and(|line| fence.is_closed_by(line.trim()));
-    (!is_closed).then(|| fence.closing_line() + "\n")
+    closing_line(text, CONVENTIONS).map(|line| line + "\n")
+}
+
+/// Returns the line ending of a file: that of its first line.
+pub(crate) fn line_break_of(bytes: &[u8]) -> &'static str {
+    let end = memchr::memchr(b'\n', bytes).unwrap_or_default();
+    if bytes[..end].ends_with(b"\r") { "\r\n" } else { "\n" }
 }
 
 /// Writes a key as an entry has it before its text.
@@ -390,6 +389,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::entry::Importance;
 
     fn given(text: &str, key: Option<&str>) -> NewEntry {
         let at = "2026-11-16T10:00:00Z".parse().unwrap();
@@ -496,6 +496,26 @@ mod tests {
         assert_eq!(kinds, [EntryForm::Code, EntryForm::Item, EntryForm::Item]);
         assert_eq!(closing("a\n```sh\nmake\n").as_deref(), Some("```\n"));
         assert_eq!(closing("```sh\nmake\n```\n"), None);
+    }
+
+    #[test]
+    fn what_is_added_is_hidden_by_nothing_that_was_left_open() {
+        for (text, line) in [
+            ("# Log\n\n  ~~~~\ncode\n", Some("~~~~")),
+            ("# Log\r\n\r\n<!-- later:\r\n- tea\r\n", Some("-->")),
+            ("<script>\nx", Some("</script>")),
+            ("<div>\nx\n", Some("")),
+            ("<div>\nx\n\n", None),
+            ("<!-- one --> two\n", None),
+            // What is open in an item or a quotation ends with it.
+            ("- item\n  ```\n  code\n", None),
+            ("> <!-- quoted\n", None),
+        ] {
+            assert_eq!(closing(text), line.map(|line| format!("{line}\n")), "{text:?}");
+            let glue = if text.ends_with('\n') { "" } else { "\n" };
+            let added = format!("{text}{glue}{}- mine\n", closing(text).unwrap_or_default());
+            assert_eq!(contents(&added).pop().as_deref(), Some("mine"), "{text:?}");
+        }
     }
 
     proptest! {

@@ -113,6 +113,18 @@ pub(crate) fn read(site: &MarkdownStore, path: &str) -> Result<Option<Text>, Unr
     Ok(Some(Text { seen, text }))
 }
 
+/// Reads a file as a runtime does that follows links: one that is a link to another file of the
+/// workspace is read there. Whatever leads out of the workspace is not read.
+pub(crate) fn read_linked(site: &MarkdownStore, path: &str) -> Result<Option<Text>, UnreadReason> {
+    let found = read(site, path);
+    if !matches!(found, Err(UnreadReason::Link)) {
+        return found;
+    }
+    let Ok(real) = fs_err::canonicalize(site.root().join(path)) else { return found };
+    let target = real.strip_prefix(site.root()).ok().and_then(Path::to_str);
+    target.map_or(found, |target| read(site, target))
+}
+
 /// Lists the Markdown files of a memory, sorted, each with its kind, and the skipped files.
 pub(crate) fn list(site: &MarkdownStore) -> (Vec<(String, PageKind)>, Vec<UnreadPage>) {
     let full = site.root().join(FOLDER);

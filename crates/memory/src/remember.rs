@@ -343,10 +343,9 @@ fn check(given: &NewEntry) -> Result<(), RememberPlanError> {
     if let Some(tag) = given.tags.iter().find(|tag| !is_word(tag, &['-', '_', '/'])) {
         return Err(RememberPlanError::Tag(short(tag)));
     }
-    match &given.label {
-        Some(label) if !is_word(&label.name, &['-', '_']) => {
-            Err(RememberPlanError::Type(short(&label.name)))
-        }
+    let label = given.label.as_ref().map(|label| &label.name);
+    match label.or(given.stamp.category.as_ref()) {
+        Some(name) if !is_word(name, &['-', '_']) => Err(RememberPlanError::Type(short(name))),
         _ => Ok(()),
     }
 }

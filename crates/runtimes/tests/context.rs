@@ -410,6 +410,17 @@ fn a_link_out_of_the_workspace_is_not_followed() {
     assert!(text.contains("## /ws/SOUL.md\n\n[UNREADABLE: a link, which is not followed]\n"));
 }
 
+#[test]
+fn a_link_to_a_file_of_the_workspace_is_read_there_once() {
+    let workspace = Workspace::new(&[("memory.md", "- plum jam\n")]);
+    let root = workspace.folder.path();
+    fs_err::os::unix::fs::symlink("memory.md", root.join("MEMORY.md")).unwrap();
+    for rules in context_rules() {
+        let text = workspace.text(rules, SessionKind::Main);
+        assert_eq!(text.matches("plum jam").count(), 1, "{}: {text}", rules.name);
+    }
+}
+
 fn included(composed: &ComposedContext) -> Vec<&str> {
     composed.parts.iter().filter(|part| part.fate.is_in()).map(|part| part.path.as_str()).collect()
 }

@@ -5,7 +5,7 @@ use anemone_memory::{
     Category, ChatSettings, DIRECT_SYSTEM_PROMPT, FlushQuestion, NewEntry, SessionKind,
     flushed_entries, suspicious, told,
 };
-use anemone_runtimes::{Conversation, Machine, Reach};
+use anemone_runtimes::{Conversation, Machine, OddityKind, Reach};
 use jiff::Zoned;
 use serde::Serialize;
 
@@ -315,7 +315,8 @@ fn is_done(flushed: Option<&str>, cycle: Option<&str>) -> bool {
 }
 
 fn is_read_only(memory: &AgentMemory) -> bool {
-    fs_err::metadata(memory.site.root()).is_ok_and(|found| found.permissions().readonly())
+    memory.agent.has_oddity(OddityKind::WorkspaceReadOnly)
+        || fs_err::metadata(memory.site.root()).is_ok_and(|found| found.permissions().readonly())
 }
 
 /// Saving what a chat model lists.

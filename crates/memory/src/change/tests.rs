@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    ApplyError, Change, Edit, MarkdownLayout, MarkdownStore, MarkdownStoreError, NewEntry,
-    RevertError, render,
+    ACTIVE_CONTEXT, ApplyError, Change, Edit, MarkdownLayout, MarkdownStore, MarkdownStoreError,
+    NewEntry, PageKind, RevertError, render,
 };
 use anemone_files::faults::with_faults;
 use anemone_format::{Origin, ProvenanceStamp};
@@ -206,6 +206,42 @@ fn an_entry_that_was_curated_comes_back_too() {
     place.save("MEMORY.md", "# Mine\n\nmore");
     assert_eq!(place.site.lock().unwrap().restored().len(), 1);
     assert_eq!(place.text("MEMORY.md"), format!("# Mine\n\nmore\n{one}"));
+}
+
+#[test]
+fn what_we_composed_is_not_put_back_into_a_file_that_somebody_rewrote() {
+    let place = Place::new();
+    let one = place.entry("Updated 2026-11-16 10:00");
+    place.apply(&place.replace(ACTIVE_CONTEXT, &format!("# Active context\n\n{one}"))).unwrap();
+    place.save(ACTIVE_CONTEXT, "# Mine\r\n\r\nmore\r\n");
+    let two = place.entry("two");
+    assert_eq!(place.apply(&place.append(&two)).unwrap(), 0);
+    assert_eq!(place.text(ACTIVE_CONTEXT), "# Mine\r\n\r\nmore\r\n");
+}
+
+#[test]
+fn an_addition_has_the_line_endings_of_its_file_and_comes_back_with_them() {
+    for (there, wanted) in [
+        ("# Log\r\n\r\n- tea\r\n", "# Log\r\n\r\n- tea\r\n{}"),
+        ("# Log\r\n\r\n- tea", "# Log\r\n\r\n- tea\r\n{}"),
+        ("# Log\r\n\r\n<!-- later:\r\n", "# Log\r\n\r\n<!-- later:\r\n-->\r\n{}"),
+        ("# Log\n\n- tea\r\n", "# Log\n\n- tea\r\n{}"),
+    ] {
+        let place = Place::new();
+        fs_err::create_dir(place.site.root().join("memory")).unwrap();
+        place.save(LOG, there);
+        let entry = place.entry("one\nand two");
+        let seen = place.site.read(LOG).unwrap();
+        let edit = place.site.appended(LOG, seen.as_ref(), PageKind::of(LOG), &entry);
+        place.apply(&Change::new("remember", vec![edit])).unwrap();
+        let line = if there.starts_with("# Log\r") { "\r\n" } else { "\n" };
+        let wanted = wanted.replace("{}", &entry.replace('\n', line));
+        assert_eq!(place.text(LOG), wanted);
+        let found = crate::units(&wanted).pop().unwrap();
+        assert_eq!((found.content.as_str(), found.stamp.is_some()), ("one\nand two", true));
+        place.undo().unwrap();
+        assert_eq!(place.text(LOG), there);
+    }
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl MarkedFiles {
         let table = site.stamps();
         let mut texts: Vec<(&str, String)> = Vec::new();
         for path in paths {
-            if let Ok(Some(file)) = reading::read(site, path) {
+            if let Ok(Some(file)) = reading::read_linked(site, path) {
                 texts.push((path, file.text));
             }
         }

@@ -20,7 +20,7 @@ pub(super) fn verdict(
     settings: &TidySettings,
     today: Date,
 ) -> Option<ExpiredLogEntry> {
-    let PageKind::Daily(day) = entry.kind else { return None };
+    let (PageKind::Daily(day) | PageKind::Session(day)) = entry.kind else { return None };
     let tier = entry.importance?.tier();
     let allowed = match tier {
         Tier::Structural => settings.structural_days,

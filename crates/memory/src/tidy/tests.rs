@@ -73,18 +73,20 @@ fn entries_are_moved_from_logs_by_their_importance_and_can_be_brought_back() {
         ("memory/2026-10-02.md", "# only\n\n- [context|i=0.1] all of it\n"),
         ("MEMORY.md", "- [context|i=0.1] curated\n"),
         ("memory/notes.md", "- [context|i=0.1] no log\n"),
+        ("memory/2026-10-03-tour.md", "# Tour\n\n- [idea|i=-1] below zero\n- stays\n"),
     ];
     let workspace = Workspace::new(MarkdownLayout::PLAIN, &files);
     let plan = workspace.plan();
     let texts: Vec<_> = plan.expired.iter().map(|expired| expired.entry.lines.0).collect();
-    assert_eq!(texts, [4, 5, 3, 2]);
+    assert_eq!(texts, [4, 5, 3, 3, 2]);
     assert!(plan.archived.is_empty(), "only ZeroClaw puts logs away");
     workspace.apply(&plan.change().unwrap());
     let kept = "# 2026-10-01\n\n- [decision|i=0.9] stays for ever\n- nobody said\n";
     assert_eq!(workspace.read("memory/2026-10-01.md").as_deref(), Some(kept));
     assert_eq!(workspace.read("memory/2026-10-02.md"), None);
     let moved = "# Moved here by `anemone tidy`\n\n## 2026-10-01\n\n- [idea|i=0.5] goes\n\
-                 - goes too <!-- importance: 3 -->\n\n## 2026-10-02\n\n- [context|i=0.1] all of it\n";
+                 - goes too <!-- importance: 3 -->\n\n## 2026-10-02\n\n- [context|i=0.1] all of it\n\n\
+                 ## 2026-10-03\n\n- [idea|i=-1] below zero\n";
     assert_eq!(workspace.read("memory/archive/tidied-2026-10.md").as_deref(), Some(moved));
     let moved =
         "# Moved here by `anemone tidy`\n\n## 2026-11-08\n\n- [context|i=0.1] a week and a day\n";

@@ -250,6 +250,8 @@ word_enum! {
         WorkspaceIsALink = "workspace_is_a_link",
         /// There is no folder where the workspace should be.
         WorkspaceMissing = "workspace_missing",
+        /// The runtime does not let the agent write into its workspace.
+        WorkspaceReadOnly = "workspace_read_only",
     }
 }
 

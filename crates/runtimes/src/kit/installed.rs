@@ -16,6 +16,8 @@ const MAX_FOLDERS: usize = 256;
 const MAX_ABOVE: usize = 6;
 /// Bytes of a description of packages, at most.
 const MAX_DESCRIPTION_BYTES: u64 = 8 << 20;
+/// Bytes of a script that starts a program, at most.
+const MAX_SCRIPT_BYTES: u64 = 64 << 10;
 /// Characters of a version, at most.
 const MAX_VERSION_CHARS: usize = 64;
 
@@ -30,6 +32,7 @@ pub(crate) fn installed_version(machine: &Machine, name: &str) -> Option<String>
         .find(|file| fs::metadata(file).is_ok_and(|metadata| metadata.is_file()))?;
     let real = fs::canonicalize(&program).ok()?;
     npm_package(&real, name)
+        .or_else(|| package_of_script(&real, name))
         .or_else(|| beside_npm(&program, name))
         .or_else(|| versioned_folder(&real, name))
         .or_else(|| cargo_install(&program, name))
@@ -39,6 +42,18 @@ pub(crate) fn installed_version(machine: &Machine, name: &str) -> Option<String>
 fn npm_package(program: &Path, name: &str) -> Option<String> {
     let folders = program.ancestors().skip(1).take(MAX_ABOVE);
     folders.map(|folder| folder.join("package.json")).find_map(|file| package_version(&file, name))
+}
+
+/// Reads the package that a script starts by its path, as those of pnpm do:
+/// `exec node "$basedir/global/5/node_modules/<name>/<name>.mjs"`.
+fn package_of_script(script: &Path, name: &str) -> Option<String> {
+    let bytes = read_small(script, MAX_SCRIPT_BYTES).ok()??;
+    let text = std::str::from_utf8(&bytes).ok()?;
+    let package = format!("node_modules/{name}/");
+    let end = text.find(&package)? + package.len();
+    let start = text[..end].rfind(['"', '\'', ' ', '=', '\n']).map_or(0, |at| at + 1);
+    let path = text[start..end].strip_prefix("$basedir/").unwrap_or(&text[start..end]);
+    package_version(&script.parent()?.join(path).join("package.json"), name)
 }
 
 /// Reads the package beside a script that starts it.
@@ -126,6 +141,17 @@ mod tests {
         let path = home.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(home.path().join(target), path).unwrap();
+    }
+
+    #[test]
+    fn a_script_of_pnpm_leads_to_its_package() {
+        let home = TempDir::new().unwrap();
+        let package = "pnpm/global/5/node_modules/crab/package.json";
+        place(&home, package, r#"{"name":"crab","version":"2026.9.6"}"#);
+        let script = "#!/bin/sh\nbasedir=$(dirname \"$0\")\n\
+                      exec node \"$basedir/global/5/node_modules/crab/crab.mjs\" \"$@\"\n";
+        place(&home, "pnpm/crab", script);
+        assert_eq!(version(&home, &["pnpm"]).as_deref(), Some("2026.9.6"));
     }
 
     // npm links `bin/<name>` to a script in the package.

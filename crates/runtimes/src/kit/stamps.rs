@@ -72,6 +72,9 @@ pub(crate) fn note_stamps(record: &mut Record, table: &StampTable) {
     if let Some(class) = classes.into_iter().min_by_key(|class| rank(class).unwrap_or(usize::MAX)) {
         insert(record, "trust", class);
     }
+    if record.category.is_none() {
+        record.category = stamps.iter().find_map(|stamp| stamp.category.clone());
+    }
     let is_one = stamps.iter().all(|stamp| stamp.session == first.session);
     if is_one && record.source.session_id.is_none() {
         record.source.session_id.clone_from(&first.session);

@@ -193,6 +193,171 @@ fn compact_time(digits: &str) -> Option<Time> {
     Time::new(digits[..2].parse().ok()?, digits[2..].parse().ok()?, 0, 0).ok()
 }
 
+/// Words before a time of day.
+const WORDS_BEFORE_TIME: &[&str] = &[
+    "ab", "alas", "alle", "around", "as", "at", "from", "gegen", "kello", "kl", "kl.", "las",
+    "lúc", "o", "om", "pukul", "saat", "since", "um", "until", "vers", "à", "às", "в",
+];
+/// Words before two numbers with a colon that are no time of day: ratios, scores, and verses.
+const WORDS_BEFORE_RATIO: &[&str] = &[
+    "acts",
+    "aspect",
+    "ergebnis",
+    "exodus",
+    "genesis",
+    "maßstab",
+    "proverbs",
+    "psalm",
+    "psalms",
+    "rapport",
+    "ratio",
+    "relación",
+    "resultado",
+    "result",
+    "romans",
+    "scale",
+    "score",
+    "spielstand",
+    "stand",
+    "sura",
+    "surah",
+    "verhältnis",
+    "verse",
+    "vers.",
+    "v.",
+    "échelle",
+    "比",
+];
+/// What says before an hour, in writing without spaces, which half of the day it is in.
+const HALVES: &[(&str, i8)] = &[
+    ("上午", 0),
+    ("下午", 12),
+    ("早上", 0),
+    ("凌晨", 0),
+    ("中午", 12),
+    ("晚上", 12),
+    ("午前", 0),
+    ("午後", 12),
+    ("오전", 0),
+    ("오후", 12),
+    ("上晝", 0),
+    ("下晝", 12),
+];
+
+/// A time of day at the beginning of a text.
+struct WrittenClock<'a> {
+    time: Time,
+    /// Whether two numbers alone make it: a ratio looks the same.
+    is_bare: bool,
+    /// Whether the hour has two digits.
+    is_padded: bool,
+    /// What follows.
+    rest: &'a str,
+}
+
+/// Finds the time of day that a heading of a log states, with its offset or zone: `10:30 +02:00`,
+/// `Session — 10:30 AM`, `9am`, `10.30 Uhr`, `下午3点`. Two numbers with a colon count where a person
+/// puts a time: first, last, behind a dash or a word such as `at`, or in brackets.
+pub(crate) fn clock_in_heading(date: Date, heading: &str) -> Option<DatedName> {
+    let starts = |(at, c): (usize, char)| {
+        let is_half = HALVES.iter().any(|(half, _)| heading[at..].starts_with(half));
+        let in_number = heading[..at].ends_with(|c: char| c.is_ascii_digit());
+        (is_half || (c.is_ascii_digit() && !in_number)).then_some(at)
+    };
+    heading.char_indices().filter_map(starts).find_map(|at| {
+        let (before, from) = heading.split_at(at);
+        let clock = written_clock(from)?;
+        let local = date.to_datetime(clock.time);
+        let (offset, rest) = offset(clock.rest, local, false).unwrap_or((None, clock.rest));
+        let is_last = rest.trim_matches(|c: char| !c.is_alphanumeric()).is_empty();
+        let counts = stands_before_time(before)
+            || (may_precede_time(before) && !clock.is_bare)
+            || (before.ends_with(' ') && is_last && clock.is_padded && !is_ratio(before));
+        counts.then_some(DatedName { date, time: Some(clock.time), offset })
+    })
+}
+
+/// Whether a time of day is expected behind a text.
+fn stands_before_time(before: &str) -> bool {
+    let trimmed = before.trim_end();
+    let is_apart = trimmed.len() < before.len();
+    let Some(last) = trimmed.chars().next_back() else { return true };
+    let word = trimmed.rsplit(char::is_whitespace).next().unwrap_or_default().to_lowercase();
+    match last {
+        '—' | '–' | '|' | '·' | '•' | '(' | '[' | '（' | '【' | '「' | '@' | '~' | '→' => {
+            !is_ratio(before)
+        }
+        '-' | ',' | ':' | ';' => is_apart && !is_ratio(before),
+        'T' | 't' if !is_apart => may_precede_time(before),
+        '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => !is_ratio(before),
+        _ => {
+            is_apart && (WORDS_BEFORE_TIME.contains(&word.as_str()) || self::date(&word).is_some())
+        }
+    }
+}
+
+/// Whether two numbers behind a text are no time of day.
+fn is_ratio(before: &str) -> bool {
+    let is_part = |c: char| c.is_whitespace() || "-—–,:;([（".contains(c);
+    let word = before.trim_end_matches(is_part).rsplit(is_part).next().unwrap_or_default();
+    WORDS_BEFORE_RATIO.contains(&word.to_lowercase().as_str())
+}
+
+fn written_clock(text: &str) -> Option<WrittenClock<'_>> {
+    let half = HALVES
+        .iter()
+        .find_map(|(half, hours)| Some((*hours, text.strip_prefix(half)?.trim_start())));
+    let (half, text) = half.map_or((None, text), |(hours, rest)| (Some(hours), rest));
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, after) = text.split_at_checked(digits).filter(|_| (1..=2).contains(&digits))?;
+    let hour: i8 = number.parse().ok()?;
+    let hour_of = |hour: i8| match half {
+        Some(hours) => (1..=12).contains(&hour).then_some(hour % 12 + hours),
+        None => Some(hour),
+    };
+    let spaced = after.strip_prefix(' ').unwrap_or(after);
+    let (hour, minute, second, rest, is_bare) = if let Some((minute, rest)) =
+        after.strip_prefix(':').and_then(two_digits)
+    {
+        let seconds = rest.strip_prefix(':').and_then(two_digits);
+        let (second, rest) = seconds.unwrap_or((0, rest));
+        let twelve = twelve_hours(hour, rest)?;
+        let (rest, has_half) = after_half(rest).map_or((rest, false), |rest| (rest, true));
+        (hour_of(twelve)?, minute, second, rest, !has_half && half.is_none())
+    } else if let Some(rest) = after_half(after) {
+        (twelve_hours(hour, after)?, 0, 0, rest, false)
+    } else if let Some(rest) = spaced.strip_prefix(['点', '點', '時', '时', '시']) {
+        let minutes = rest.trim_start().bytes().take_while(u8::is_ascii_digit).count();
+        let (number, after) = rest.trim_start().split_at(minutes);
+        let minute = after.strip_prefix(['\u{5206}', '\u{bd84}']).and(number.parse().ok());
+        let minute = minute.or(rest.starts_with('半').then_some(30)).unwrap_or(0);
+        (hour_of(hour)?, minute, 0, "", false)
+    } else if let Some(rest) = after_word(spaced, "uhr") {
+        (hour, 0, 0, rest, false)
+    } else {
+        let is_french = after.starts_with('h');
+        let (minute, rest) = two_digits(after.strip_prefix(['.', 'h'])?)?;
+        let rest =
+            if is_french { after_word(rest, "")? } else { after_word(rest.trim_start(), "uhr")? };
+        (hour, minute, 0, rest, false)
+    };
+    let time = Time::new(hour, minute, second, 0).ok()?;
+    Some(WrittenClock { time, is_bare, is_padded: digits == 2, rest })
+}
+
+/// Returns what follows `AM` or `PM`, in any of its spellings.
+fn after_half(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    ["a.m.", "p.m.", "am", "pm"].iter().find_map(|half| after_word(text, half))
+}
+
+/// Returns what follows a word in any case.
+fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(word.len())?;
+    let ends = !rest.starts_with(char::is_alphanumeric);
+    (head.eq_ignore_ascii_case(word) && ends).then_some(rest)
+}
+
 /// Finds the first time of day in a heading: `10:30 AM`, `14:30`, `[09:05]`, `10:30:15`.
 pub(crate) fn time_in_heading(heading: &str) -> Option<Time> {
     let bytes = heading.as_bytes();
@@ -509,6 +674,57 @@ mod tests {
             "é:é",
         ] {
             assert_eq!(time_in_heading(heading), None, "{heading}");
+        }
+    }
+
+    #[test]
+    fn a_heading_of_a_log_states_a_time_where_a_person_puts_one() {
+        let date = Date::constant(2026, 7, 15);
+        let read = |heading: &str| {
+            let moment = clock_in_heading(date, heading)?.moment()?.to_string();
+            moment.strip_prefix("2026-07-15T")?.strip_suffix(":00Z").map(str::to_owned)
+        };
+        for (heading, expected) in [
+            ("10:30 +02:00", "08:30"),
+            ("10:30 Europe/Berlin", "08:30"),
+            ("10:30Z", "10:30"),
+            ("10:30-11:45", "10:30"),
+            ("Session — 2:15 PM 8", "14:15"),
+            ("Standup 09:15", "09:15"),
+            ("Standup (9:15)", "09:15"),
+            ("ratio 16:9, at 08:15", "08:15"),
+            ("Ruf um 9:05 an", "09:05"),
+            ("Cita a las 8:05 con Ana", "08:05"),
+            ("会議 10:30開始", "10:30"),
+            ("2026-07-15 10:30 call", "10:30"),
+            ("2026-07-15T10:30", "10:30"),
+            ("9am", "09:00"),
+            ("Tea at 12 a.m. sharp", "00:00"),
+            ("10.30 Uhr", "10:30"),
+            ("Anruf 9 Uhr", "09:00"),
+            ("Rendez-vous 10h30", "10:30"),
+            ("下午3点", "15:00"),
+            ("下午3点半", "15:30"),
+            ("会議 午前9時05分", "09:05"),
+            ("오후 3시 회의", "15:00"),
+        ] {
+            assert_eq!(read(heading).as_deref(), Some(expected), "{heading}");
+        }
+        for heading in [
+            "Ratio 16:09",
+            "Score: 13:10",
+            "Score 3:10 win",
+            "Matthew 5:30",
+            "Psalm 23:10",
+            "https://x.y:8080/12:30",
+            "build 12:34 failed twice",
+            "Version 10.30 notes",
+            "Uhr 10.30",
+            "3 points",
+            "90am",
+            "a9am",
+        ] {
+            assert_eq!(clock_in_heading(date, heading), None, "{heading}");
         }
     }
 

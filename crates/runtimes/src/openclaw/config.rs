@@ -60,6 +60,12 @@ pub(super) struct Config {
     pub(super) lancedb: StoreSettings,
     /// What of it cannot be read, and why.
     pub(super) unreadable: Vec<String>,
+    /// `agents.defaults.sandbox`
+    sandbox: Sandbox,
+    /// Whether the sidecar QMD searches conversations.
+    pub(super) qmd_sessions: bool,
+    /// `agents.defaults.memorySearch.store.path` of the older generation, as it was written.
+    pub(super) index_path: Option<String>,
     /// What is wrong with it.
     pub(super) oddities: Vec<Oddity>,
 }
@@ -72,6 +78,9 @@ pub(super) struct ConfiguredAgent {
     pub(super) workspace: Option<PathBuf>,
     pub(super) model: Option<String>,
     pub(super) is_default: bool,
+    /// `memorySearch.store.path`, as it was written.
+    pub(super) index_path: Option<String>,
+    sandbox: Sandbox,
     /// Folders that are searched for this agent only.
     pub(super) extra_places: Vec<ExtraText>,
 }
@@ -121,6 +130,15 @@ impl Config {
         self.agents.iter().find(|agent| agent.id == id)
     }
 
+    /// Whether all sessions of an agent run in a sandbox that keeps them from writing into its
+    /// workspace.
+    pub(super) fn is_read_only(&self, id: &str) -> bool {
+        let own = self.agent(id).map(|agent| &agent.sandbox);
+        let mode = own.and_then(|own| own.mode.as_deref()).or(self.sandbox.mode.as_deref());
+        let access = own.and_then(|own| own.access.as_deref()).or(self.sandbox.access.as_deref());
+        mode == Some("all") && access != Some("rw")
+    }
+
     /// Returns what an agent uses services for.
     pub(super) fn uses(&self, agent: &str) -> Vec<ServiceUse> {
         let own = self.agent(agent).and_then(|agent| agent.model.as_ref());
@@ -141,6 +159,9 @@ impl Config {
         self.version = text_at("/meta/lastTouchedVersion");
         self.uses = uses(value);
         self.lancedb = StoreSettings::of(value);
+        self.sandbox = Sandbox::of(value.pointer("/agents/defaults"));
+        self.qmd_sessions = qmd::searches_sessions(value);
+        self.index_path = index_path(value);
         for pointer in ["/memory/search", "/agents/defaults/memorySearch", "/memorySearch"] {
             self.extra_places.extend(extra_places(value, pointer));
         }
@@ -169,6 +190,8 @@ impl Config {
                 name: entry.get("name").and_then(text),
                 workspace: entry.get("workspace").and_then(path_at),
                 model: entry.get("model").and_then(model),
+                index_path: index_path(entry),
+                sandbox: Sandbox::of(Some(entry)),
                 is_default: entry.get("default").and_then(Value::as_bool).unwrap_or(false),
                 extra_places: ["/memorySearch", "/memory/search"]
                     .into_iter()
@@ -179,6 +202,27 @@ impl Config {
             });
         }
     }
+}
+
+/// In which sessions a sandbox is used, and what of the workspace is in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Sandbox {
+    mode: Option<String>,
+    access: Option<String>,
+}
+
+impl Sandbox {
+    fn of(value: Option<&Value>) -> Self {
+        let at = |name: &str| value?.get("sandbox")?.get(name).and_then(text);
+        Self { mode: at("mode"), access: at("workspaceAccess") }
+    }
+}
+
+/// Returns where settings of a search put the index of the older generation.
+fn index_path(value: &Value) -> Option<String> {
+    ["/agents/defaults/memorySearch/store/path", "/memorySearch/store/path"]
+        .into_iter()
+        .find_map(|pointer| value.pointer(pointer).and_then(text))
 }
 
 /// What a model that answers is used for.

@@ -132,6 +132,10 @@ fn stores(
         let text = read_below(install, &file).map_err(|error| error.to_string());
         add(install.join(file), text);
     }
+    // Some versions kept a store with the keys of channels.
+    let file = Path::new(FOLDER).join(PROFILES_NAME);
+    let text = read_below(install, &file).map_err(|error| error.to_string());
+    add(install.join(file), text);
     stores
 }
 
@@ -260,26 +264,116 @@ fn expiry_of(raw: &RawValue) -> Option<Moment> {
     times::from_millis(millis).filter(|_| millis >= FIRST_EXPIRY_MILLIS)
 }
 
-/// Lists the accounts of channels that have files in the install, without reading these files.
+/// The folder of an install with the keys of channels and services, one file or folder for each.
+const FOLDER: &str = "credentials";
+/// Tokens by their services, from before there were profiles.
+const OAUTH_NAME: &str = "oauth.json";
+/// A store of profiles in that folder.
+const PROFILES_NAME: &str = "auth-profiles.json";
+/// Channels that have files of their own.
+const CHANNELS: [&str; 21] = [
+    "bluebubbles",
+    "discord",
+    "feishu",
+    "googlechat",
+    "imessage",
+    "irc",
+    "line",
+    "matrix",
+    "mattermost",
+    "msteams",
+    "nextcloud-talk",
+    "nostr",
+    "qqbot",
+    "signal",
+    "slack",
+    "telegram",
+    "tlon",
+    "twitch",
+    "whatsapp",
+    "zalo",
+    "zalouser",
+];
+
+/// A file or folder with the key of one account.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct KeyFile {
+    service: String,
+    /// Its path in the folder, and what of it is meant.
+    label: String,
+    kind: KeyFileKind,
+}
+
+/// What a file has the key of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum KeyFileKind {
+    Channel,
+    Token,
+    OauthToken,
+    Other,
+}
+
+/// Returns the keys that a file in the folder holds, by its name: `slack-default.json` is the
+/// account `default` of a channel, `github-copilot.token.json` a token.
+fn files_of(install: &Path, name: &str) -> Vec<KeyFile> {
+    let lists = ["-allowFrom.json", "-pairing.json"];
+    // Who may write is no key, and the store of profiles is read elsewhere.
+    if name == PROFILES_NAME || name.starts_with('.') || lists.iter().any(|end| name.ends_with(end))
+    {
+        return Vec::new();
+    }
+    let file =
+        |service: &str, kind| KeyFile { service: service.to_owned(), label: name.to_owned(), kind };
+    if name == OAUTH_NAME {
+        let text = read_below(install, &Path::new(FOLDER).join(name)).ok().flatten();
+        let fields = text.as_ref().and_then(|text| serde_json::from_str::<Fields<'_>>(text).ok());
+        let services: Vec<KeyFile> = fields
+            .iter()
+            .flat_map(Fields::iter)
+            .map(|(service, _)| KeyFile {
+                label: format!("{name}:{service}"),
+                ..file(service, KeyFileKind::OauthToken)
+            })
+            .take(MAX_CHANNELS)
+            .collect();
+        let whole = || vec![file("oauth", KeyFileKind::OauthToken)];
+        return if services.is_empty() { whole() } else { services };
+    }
+    let stem = name.strip_suffix(".json").unwrap_or(name);
+    if let Some(service) = stem.strip_suffix(".token") {
+        return vec![file(service, KeyFileKind::Token)];
+    }
+    let is_of = |channel: &&&str| {
+        let rest = stem.strip_prefix(**channel);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    vec![match CHANNELS.iter().find(is_of) {
+        Some(channel) => file(channel, KeyFileKind::Channel),
+        None => file(stem, KeyFileKind::Other),
+    }]
+}
+
+/// Lists the accounts of channels and services that have files in the install.
 fn channels(
     install: &Path,
     agent_id: AgentId,
     fallback: &Moment,
     warnings: &mut Vec<Warning>,
 ) -> Vec<Credential> {
-    let mut names = FirstNames::default();
-    let root = install.join("credentials");
-    let mut folders = FirstNames::default();
-    for (channel, is_folder) in entries(&root) {
+    let mut names = FirstNames::new();
+    let root = install.join(FOLDER);
+    let mut folders = FirstNames::new();
+    for (name, is_folder) in entries(&root) {
         if is_folder {
-            folders.add(channel);
-        } else if channel == "oauth.json" {
-            names.add(("oauth".to_owned(), channel));
+            folders.add(name);
+        } else {
+            files_of(install, &name).into_iter().for_each(|file| names.add(file));
         }
     }
     for channel in folders.kept {
         for (account, _) in entries(&root.join(&channel)) {
-            names.add((channel.clone(), format!("{channel}/{account}")));
+            let (kind, label) = (KeyFileKind::Channel, format!("{channel}/{account}"));
+            names.add(KeyFile { service: channel.clone(), label, kind });
         }
     }
     let left_out = folders.left_out.saturating_add(names.left_out);
@@ -287,24 +381,34 @@ fn channels(
         let what = format!("only the first {MAX_CHANNELS} accounts of channels are named");
         warnings.push(unreadable(root.display(), what));
     }
-    let credential = |(channel, name): (String, String)| {
-        let mut credential = bare(agent_id, &format!("channel:{name}"), &channel, fallback);
-        credential.label = Some(name);
-        credential.tags.push("channel".to_owned());
-        credential.capabilities_granted.push("messaging".to_owned());
+    let credential = |KeyFile { service, label, kind }: KeyFile| {
+        let mut credential = bare(agent_id, &format!("channel:{label}"), &service, fallback);
+        credential.label = Some(label);
+        match kind {
+            KeyFileKind::Channel => {
+                credential.tags.push("channel".to_owned());
+                credential.capabilities_granted.push("messaging".to_owned());
+            }
+            KeyFileKind::Token => credential.credential_type = CredentialType::SessionToken,
+            KeyFileKind::OauthToken => credential.credential_type = CredentialType::OauthToken,
+            KeyFileKind::Other => {}
+        }
         credential
     };
     names.kept.into_iter().map(credential).collect()
 }
 
 /// The first names in sorted order, whatever order they come in.
-#[derive(Default)]
 struct FirstNames<T> {
     kept: BTreeSet<T>,
     left_out: u64,
 }
 
 impl<T: Ord> FirstNames<T> {
+    const fn new() -> Self {
+        Self { kept: BTreeSet::new(), left_out: 0 }
+    }
+
     fn add(&mut self, name: T) {
         if self.kept.insert(name) && self.kept.len() > MAX_CHANNELS {
             self.kept.pop_last();
@@ -491,6 +595,48 @@ mod tests {
         assert_eq!(found[0].service, "whatsapp");
         assert_eq!(found[0].label.as_deref(), Some("whatsapp/default"));
         assert_eq!(found[0].credential_type, CredentialType::Custom);
+    }
+
+    #[test]
+    fn each_file_with_a_key_is_named_by_its_service() {
+        let home = Home::new();
+        for (name, text) in [
+            (
+                "auth-profiles.json",
+                r#"{"profiles":{"openai:x":{"type":"api_key","key":"SECRET"}}}"#,
+            ),
+            ("discord.json", "SECRET"),
+            ("github-copilot.token.json", "SECRET"),
+            ("oauth.json", r#"{"anthropic":{"access":"SECRET"},"google":{}}"#),
+            ("slack-default.json", "SECRET"),
+            ("nextcloud-talk.json", "SECRET"),
+            ("weather.json", "SECRET"),
+            ("telegram-pairing.json", "[]"),
+        ] {
+            home.write(&format!("credentials/{name}"), text);
+        }
+        let (found, warnings) = home.read(None);
+        assert_eq!(warnings.len(), 0, "{warnings:?}");
+        assert!(!format!("{found:?}").contains("SECRET"));
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (&*one.service, one.label.as_deref().unwrap(), one.tags.len()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("openai", "openai:x", 0),
+                ("anthropic", "oauth.json:anthropic", 0),
+                ("discord", "discord.json", 1),
+                ("github-copilot", "github-copilot.token.json", 0),
+                ("google", "oauth.json:google", 0),
+                ("nextcloud-talk", "nextcloud-talk.json", 1),
+                ("slack", "slack-default.json", 1),
+                ("weather", "weather.json", 0),
+            ]
+        );
+        home.write("credentials/oauth.json", "SECRET");
+        assert!(home.read(None).0.iter().any(|one| one.service == "oauth" && one.tags.is_empty()));
     }
 
     fn opened(id: &str, profile: &str) -> (Credential, Zeroizing<Vec<u8>>) {

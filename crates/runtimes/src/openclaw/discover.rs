@@ -106,7 +106,7 @@ fn beside_its_install(
         None if id.is_empty() => install.default_agent(),
         None => return None,
     };
-    Some(install.agent(&id, workspace))
+    Some(install.agent(machine, &id, workspace))
 }
 
 /// A workspace without an install.
@@ -244,7 +244,11 @@ impl Install {
         self.generation = match (is_newer, older.is_empty()) {
             (true, _) => Some(GEN_9),
             (false, false) => Some(GEN_3),
-            (false, true) => None,
+            // A new install has no such files yet.
+            (false, true) => {
+                let version = self.config.as_ref().and_then(|config| config.version.as_deref());
+                version.and_then(generation_of)
+            }
         };
         if is_newer && !older.is_empty() {
             let names: Vec<String> =
@@ -264,7 +268,7 @@ impl Install {
         let default = self.default_agent();
         ids.sort_by_key(|id| (*id != default, id.clone()));
         let mut agents: Vec<FoundAgent> =
-            ids.iter().map(|id| self.agent(id, self.workspace_of(machine, id))).collect();
+            ids.iter().map(|id| self.agent(machine, id, self.workspace_of(machine, id))).collect();
         let unnamed: Vec<String> =
             self.folders.iter().filter(|folder| !ids.contains(folder)).cloned().collect();
         if let Some(first) = agents.first_mut().filter(|_| !unnamed.is_empty()) {
@@ -297,13 +301,13 @@ impl Install {
         main.map_or_else(|| DEFAULT_AGENT.to_owned(), Clone::clone)
     }
 
-    fn agent(&self, id: &str, workspace: PathBuf) -> FoundAgent {
+    fn agent(&self, machine: &Machine, id: &str, workspace: PathBuf) -> FoundAgent {
         let (database, known) = match self.generation {
             Some(GEN_9) => {
                 let path = Path::new("agents").join(id).join(AGENT_DATABASE);
                 (Some(path), AGENT_SCHEMA)
             }
-            Some(_) => (Some(Path::new("memory").join(format!("{id}.sqlite"))), INDEX_SCHEMA),
+            Some(_) => (Some(self.index_path(machine, id)), INDEX_SCHEMA),
             None => (None, INDEX_SCHEMA),
         };
         let database = database.map(|path| self.folder.join(path)).filter(|path| path.is_file());
@@ -311,6 +315,10 @@ impl Install {
         let version = self.config.as_ref().and_then(|config| config.version.clone());
         if let Some(database) = &database {
             oddities.extend(schema_oddity(database, known));
+        }
+        if self.config.as_ref().is_some_and(|config| config.is_read_only(id)) {
+            let message = "its sandbox keeps it from writing into its workspace".to_owned();
+            oddities.push(Oddity { kind: OddityKind::WorkspaceReadOnly, message });
         }
         let mut agent = FoundAgent {
             generation: self.generation,
@@ -323,6 +331,16 @@ impl Install {
         };
         settle(&mut agent);
         agent
+    }
+
+    /// Returns where the older generation keeps the index of an agent, below the folder or anywhere.
+    fn index_path(&self, machine: &Machine, id: &str) -> PathBuf {
+        let config = self.config.as_deref();
+        let own = config.and_then(|config| config.agent(id)?.index_path.as_deref());
+        match own.or_else(|| config?.index_path.as_deref()) {
+            Some(path) => resolve(machine, &self.folder, &path.replace("{agentId}", id)),
+            None => Path::new("memory").join(format!("{id}.sqlite")),
+        }
     }
 
     /// Returns where the runtime keeps an agent's files.
@@ -355,6 +373,17 @@ impl Install {
     fn is_in_use(&self, machine: &Machine) -> bool {
         real(&self.folder) == real(&in_use(machine))
     }
+}
+
+/// The first version of the newer generation.
+const FIRST_OF_GEN_9: [u32; 3] = [2026, 7, 2];
+
+/// Returns the generation of a version such as `2026.3.24`.
+fn generation_of(version: &str) -> Option<&'static str> {
+    let number = |part: &str| part.split('-').next()?.parse().ok();
+    let numbers: Vec<u32> = version.split('.').map_while(number).take(3).collect();
+    let is_newer = numbers.as_slice() >= FIRST_OF_GEN_9.as_slice();
+    (numbers.len() == 3).then_some(if is_newer { GEN_9 } else { GEN_3 })
 }
 
 /// Returns the schema version of a database, from its first bytes: discovery opens no database.
@@ -545,6 +574,65 @@ mod tests {
             discover(&home.machine)[0].database,
             Some(home.path(".openclaw/agents/ops/agent/openclaw-agent.sqlite"))
         );
+    }
+
+    #[test]
+    fn the_index_of_the_older_generation_is_where_the_configuration_puts_it() {
+        let home = Home::new();
+        home.write(
+            ".openclaw/openclaw.json",
+            "{ agents: { defaults: { memorySearch: { store: { path: '~/ix/custom-{agentId}.sqlite' } } },
+                         list: [{ id: 'a' }, { id: 'b', memorySearch: { store: { path: '~/own.sqlite' } } }] } }",
+        );
+        home.write(".openclaw/agents/a/sessions/sessions.json", "{}").folder(".openclaw/workspace");
+        home.write("ix/custom-a.sqlite", database(0)).write("own.sqlite", database(0));
+        let found = discover(&home.machine).into_iter().map(|agent| agent.database);
+        let wanted = ["ix/custom-a.sqlite", "own.sqlite"].map(|path| Some(home.path(path)));
+        assert_eq!(found.collect::<Vec<_>>(), wanted);
+    }
+
+    #[test]
+    fn a_sandbox_may_make_a_workspace_read_only() {
+        let all = "sandbox: { mode: 'all', workspaceAccess: 'ro' }";
+        for (defaults, own, expected) in [
+            (all, "", true),
+            ("sandbox: { mode: 'all' }", "", true),
+            ("sandbox: { mode: 'non-main', workspaceAccess: 'ro' }", "", false),
+            (all, "sandbox: { workspaceAccess: 'rw' }", false),
+            ("", all, true),
+            ("", "", false),
+        ] {
+            let home = Home::new();
+            let list = format!("list: [{{ id: 'a', {own} }}]");
+            let config = format!("{{ agents: {{ defaults: {{ {defaults} }}, {list} }} }}");
+            home.write(".openclaw/openclaw.json", config).folder(".openclaw/workspace");
+            let found = &discover(&home.machine)[0];
+            assert_eq!(
+                found.has_oddity(OddityKind::WorkspaceReadOnly),
+                expected,
+                "{defaults} {own}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_new_install_is_of_the_generation_of_its_version() {
+        for (version, generation) in [
+            ("2026.3.24", Some(GEN_3)),
+            ("2026.7.1", Some(GEN_3)),
+            ("2026.7.2-beta.1", Some(GEN_9)),
+            ("2026.9.6", Some(GEN_9)),
+            ("2027.1.0", Some(GEN_9)),
+            ("new", None),
+        ] {
+            let home = Home::new();
+            let config = format!("{{ meta: {{ lastTouchedVersion: '{version}' }} }}");
+            home.write(".openclaw/openclaw.json", config).folder(".openclaw/workspace");
+            assert_eq!(home.found(), [agent("main", generation, ".openclaw/workspace")]);
+            // What is there counts more.
+            home.write(".openclaw/memory/main.sqlite", database(0));
+            assert_eq!(home.found(), [agent("main", Some(GEN_3), ".openclaw/workspace")]);
+        }
     }
 
     #[test]

@@ -50,7 +50,13 @@ pub(super) struct Fact {
 impl Fact {
     /// Returns the text of its record.
     pub(super) fn content(&self) -> String {
-        format!("{} — {}: {}", self.entity, self.key, self.value)
+        let parts = [&self.entity, &self.key].map(|part| part.trim());
+        let [entity, key] = parts.map(|part| Some(part).filter(|part| !part.is_empty()));
+        match (entity, key) {
+            (Some(entity), Some(key)) => format!("{entity} — {key}: {}", self.value),
+            (Some(name), None) | (None, Some(name)) => format!("{name}: {}", self.value),
+            (None, None) => self.value.clone(),
+        }
     }
 
     /// Returns the texts in its columns, also those in columns of bytes.
@@ -60,8 +66,8 @@ impl Fact {
     }
 }
 
-/// Yields the facts of a database, in the order of their ids. A database without facts yields none;
-/// one that cannot be read is a warning.
+/// Yields the facts of a database, in the order of their ids. An empty database yields none; one that
+/// cannot be read, or has its facts elsewhere, is a warning.
 pub(super) fn each_fact<E>(
     database: &Database,
     origin_file: &str,
@@ -74,9 +80,12 @@ pub(super) fn each_fact<E>(
         Ok(tables) => tables,
         Err(error) => return Ok(unreadable(error)),
     };
+    let is_empty = tables.is_empty();
     let Some(table) = tables.into_iter().find(|table| table.name.eq_ignore_ascii_case(FACTS))
     else {
-        return Ok(Vec::new());
+        // A view may compute anything, for any length of time.
+        let message = "it has no table named facts, and no view of it is read";
+        return Ok(if is_empty { Vec::new() } else { warning(message.to_owned()) });
     };
     let names: Vec<String> = table.columns.into_iter().map(|column| column.name).collect();
     let Some(shape) = FactColumns::of(&names) else {
@@ -199,10 +208,8 @@ pub(super) fn fact_record(
             unknown: Unknown::default(),
         });
     }
-    if fact.created_at.is_none() {
-        // Says that the time is that of the file, which changes with every fact.
-        record.temporal.updated_at = Some(fallback.clone());
-    }
+    // Without a time of its own, that of the file, which changes with every fact.
+    record.temporal.updated_at = Some(record.temporal.created_at.clone());
     record.temporal.last_accessed_at.clone_from(&fact.last_accessed_at);
     record.temporal.access_count = fact.access_count;
     record.source = shared.source(origin_file, "sqlite", None);
@@ -329,7 +336,7 @@ mod tests {
         assert_eq!(record.tags, ["facts", "person"]);
         assert_eq!(record.entities[0].kind, EntityKind::Person);
         assert_eq!(record.temporal.created_at.as_str(), "2026-01-15T10:30:00Z");
-        assert_eq!(record.temporal.updated_at, None);
+        assert_eq!(record.temporal.updated_at, Some(record.temporal.created_at.clone()));
         let accessed = record.temporal.last_accessed_at.unwrap();
         assert_eq!(accessed.as_str(), "2026-01-16T08:00:00+01:00");
         assert_eq!(record.temporal.access_count, Some(4));
@@ -353,6 +360,7 @@ mod tests {
         let updated_at = record(&facts[0]).temporal.updated_at.unwrap();
         assert_eq!(updated_at.as_str(), "2026-02-01T00:00:00Z", "it is the time of the file");
         assert_eq!(record(&facts[0]).tags, ["facts"]);
+        assert!(record(&facts[1]).content.starts_with("x: "), "{}", record(&facts[1]).content);
         let raw = record(&facts[1]).raw_source_format.unwrap();
         assert!(raw.as_str().contains(r#""Object":{"$hex":"00ff"}"#), "{}", raw.as_str());
     }
@@ -385,10 +393,15 @@ mod tests {
 
     #[test]
     fn no_facts_are_no_warning_and_an_odd_table_is_one() {
-        assert_eq!(facts("CREATE TABLE notes(x);"), (vec![], vec![]));
-        let (facts, warnings) = facts("CREATE TABLE facts(a, b);");
-        assert!(facts.is_empty());
-        assert_eq!(warnings[0].code, "facts_unreadable");
+        assert_eq!(facts(""), (vec![], vec![]));
+        for script in [
+            "CREATE TABLE facts(a, b);",
+            "CREATE TABLE f(entity, key, value); CREATE VIEW facts AS SELECT * FROM f;",
+        ] {
+            let (facts, warnings) = facts(script);
+            assert!(facts.is_empty());
+            assert_eq!(warnings[0].code, "facts_unreadable", "{script}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use crate::kit::times;
 use anemone_markdown::{HiddenKind, Page, Section, line_ends};
+use anemone_memory::ImportanceTag;
 use jiff::civil::Date;
 use serde::Serialize;
 
@@ -113,14 +114,16 @@ impl<'a> LabelReader<'a> {
             let at = from + at;
             if text.as_bytes()[at] == b'#' {
                 self.hashtags.extend(hashtag(&text[..at], &text[at + 1..to]));
-            } else if let Some((tag, score_text, score)) = importance_tag(&text[at + 1..to]) {
-                let line = self.line_at(at);
-                self.labels.category.get_or_insert_with(|| tag.to_owned());
+            } else if !is_escaped(&text[..at])
+                && let Some(found) = ImportanceTag::read(&text[at + 1..to])
+            {
+                let (line, score) = (self.line_at(at), found.importance.get());
+                self.labels.category.get_or_insert_with(|| found.name.to_owned());
                 raise(&mut self.labels.confidence, score);
                 self.labels.importance.push(TaggedLine {
                     line,
-                    tag: tag.to_owned(),
-                    score_text: score_text.to_owned(),
+                    tag: found.name.to_owned(),
+                    score_text: found.score.to_owned(),
                     score,
                 });
             }
@@ -208,6 +211,11 @@ impl<'a> LabelReader<'a> {
     }
 }
 
+/// Whether a backslash that is not itself escaped ends a text.
+fn is_escaped(before: &str) -> bool {
+    before.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
 fn raise(confidence: &mut Option<f64>, score: f64) {
     *confidence = Some(confidence.map_or(score, |old| old.max(score)));
 }
@@ -225,17 +233,6 @@ fn hashtag<'a>(before: &str, after: &'a str) -> Option<&'a str> {
     }
     let end = after.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '/')));
     Some(after[..end.unwrap_or(after.len())].trim_end_matches(['-', '/']))
-}
-
-/// Reads what follows the `[` of an importance tag.
-fn importance_tag(after: &str) -> Option<(&str, &str, f64)> {
-    let end = after.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
-    let (tag, rest) = after.split_at(end);
-    // In a table the bar must be escaped.
-    let rest = rest.strip_prefix('\\').unwrap_or(rest).strip_prefix("|i=")?;
-    let end = rest.bytes().take(32).position(|byte| byte == b']')?;
-    let score = number(&rest[..end])?;
-    (!tag.is_empty()).then_some((tag, &rest[..end], score))
 }
 
 /// Reads a finite decimal number, moved into 0 to 1.
@@ -304,7 +301,17 @@ mod tests {
     fn a_score_lies_between_zero_and_one_or_does_not_count() {
         assert_eq!(read("[a|i=5] x").confidence, Some(1.0));
         assert_eq!(read("[a|i=-1] x").confidence, Some(0.0));
-        for text in ["[a|i=inf]", "[a|i=NaN]", "[a|i=]", "[|i=1]", "[a b|i=1]", "[a|i=1", "[a|1]"] {
+        for text in [
+            "[a|i=inf]",
+            "[a|i=NaN]",
+            "[a|i=]",
+            "[|i=1]",
+            "[a b|i=1]",
+            "[a|i=1",
+            "[a|1]",
+            "\\[escaped|i=0.7] x",
+            "[link|i=0.4](https://example.org) x",
+        ] {
             let found = read(text);
             assert_eq!((found.confidence, found.category), (None, None), "{text}");
         }

@@ -12,7 +12,7 @@ use crate::kit::{
     DatedName, LEAST_FIRST, SessionHeader, TEXT_DIGEST, digest_in, note_stamps, pieces, times,
 };
 use crate::openclaw::labels::{self, Labels, Promotion, TaggedLine, Validity};
-use anemone_markdown::{Page, Section, SectionKind, line_ends};
+use anemone_markdown::{HiddenKind, Page, Section, SectionKind, line_ends};
 
 /// What all records of a reading share.
 pub(super) struct Shared {
@@ -235,6 +235,19 @@ fn blank_lines(text: &str) -> u64 {
     line_ends(&text[..blank])
 }
 
+/// Returns the heading of a section without the code in it: a time there is an example.
+fn without_code(page: &Page<'_>, section: &Section<'_>, heading: &str) -> String {
+    let blank = section.text.len() - section.text.trim_start().len();
+    let line = section.text[blank..].lines().next().unwrap_or_default();
+    let end = section.start + blank + line.len();
+    let hidden = page.hidden_in(section.start + blank..end).iter();
+    let codes = hidden.filter(|hidden| hidden.kind == HiddenKind::Code && hidden.range.end <= end);
+    codes.fold(heading.to_owned(), |text, hidden| {
+        let code = page.slice(hidden.range.clone()).trim_matches('`').trim();
+        if code.is_empty() { text } else { text.replacen(code, "`", 1) }
+    })
+}
+
 /// A time in the text takes precedence, then one in the name. The file's time comes last, because
 /// copying or touching the file changes it.
 fn created_at(
@@ -253,7 +266,10 @@ fn created_at(
         return times::timestamps(heading)
             .find_map(DatedName::moment)
             .or_else(header)
-            .or_else(|| times::time_in_heading(heading).and_then(on_day))
+            .or_else(|| {
+                let heading = without_code(page, section, heading);
+                times::clock_in_heading(name.date, &heading)?.moment()
+            })
             .or_else(|| stated_in_body(page, section, latest.as_ref()))
             .or_else(|| name.time.and_then(on_day))
             .or_else(|| times::midnight(name.date))
@@ -336,6 +352,10 @@ mod tests {
         for (path, text, wanted) in [
             ("memory/2026-01-15.md", "## Session — 10:30 AM\nx\n", "2026-01-15T10:30:00Z"),
             ("memory/2026-01-15.md", "## Morning\nx\n", "2026-01-15T00:00:00Z"),
+            ("memory/2026-01-15.md", "## 10:30 +02:00\nx\n", "2026-01-15T08:30:00Z"),
+            ("memory/2026-01-15.md", "## 10:30 Europe/Berlin\nx\n", "2026-01-15T09:30:00Z"),
+            ("memory/2026-01-15.md", "## `12:34`\nx\n", "2026-01-15T00:00:00Z"),
+            ("memory/2026-01-15.md", "## Run `at 12:34` — 11:00\nx\n", "2026-01-15T11:00:00Z"),
             ("memory/2026-01-15-0905.md", "## Morning\nx\n", "2026-01-15T09:05:00Z"),
             ("memory/t/2025-11-03.md", "x\n", "2025-11-03T00:00:00Z"),
             (

@@ -2,12 +2,14 @@
 //!
 //! Its collections are folders of the user that the configuration names; they are searched like
 //! other extra paths. What it keeps beside the agent can be made again: an index, and exports of
-//! conversations as Markdown. The exports are searched where they exist, as the sidecar did.
+//! conversations as Markdown. The exports are searched where the configuration has the sidecar export
+//! and search conversations: elsewhere they are private to the install, and may be years old.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::config::Config;
 use super::install::agent_folder;
 use crate::kit::{ExtraPlace, FoundAgent, LeftOut, LeftOutReason, left_out_size};
 
@@ -34,8 +36,15 @@ fn folder(agent: &FoundAgent) -> Option<PathBuf> {
     Some(agent.install.as_ref()?.join(agent_folder(&agent.alias)?).join(FOLDER))
 }
 
-/// Returns where the exports of conversations are searched.
-pub(super) fn exports(agent: &FoundAgent) -> Option<ExtraPlace> {
+/// Whether the sidecar is what searches, and searches conversations too.
+pub(super) fn searches_sessions(config: &Value) -> bool {
+    let enabled = config.pointer("/memory/qmd/sessions/enabled").and_then(Value::as_bool);
+    enabled == Some(true) && !collections(config).is_empty()
+}
+
+/// Returns where the exports of conversations are searched, if they are.
+pub(super) fn exports(agent: &FoundAgent, config: Option<&Config>) -> Option<ExtraPlace> {
+    config.filter(|config| config.qmd_sessions)?;
     let path = folder(agent)?.join(EXPORTS);
     path.is_dir().then_some(ExtraPlace { path, pattern: None })
 }

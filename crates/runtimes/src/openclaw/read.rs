@@ -242,6 +242,7 @@ impl InstallFacts {
             });
         let config = agent.config.as_ref().and_then(|file| Config::of(machine, file));
         let hints = hints(config.as_deref(), agent);
+        warnings.extend(config.iter().flat_map(|config| unread(config)));
         warnings.extend(config.iter().flat_map(|config| extra_paths(machine, opened, config)));
         let store = LanceStore::open(machine, agent, config.as_deref()).unwrap_or_else(|warning| {
             warnings.push(warning);
@@ -261,10 +262,11 @@ impl InstallFacts {
         carry_credential_times(credentials.as_mut(), options.earlier);
         warnings.extend(found);
         let chunks = ChunkStream::open(database.as_ref().filter(|_| options.embeddings));
-        let version =
-            agent.version.clone().or_else(|| database.as_ref().and_then(app_version)).or_else(
-                || agent.install.as_ref().and_then(|_| installed_version(machine, RUNTIME)),
-            );
+        let version = agent
+            .version
+            .clone()
+            .or_else(|| database.as_ref().and_then(app_version))
+            .or_else(|| installed_version(machine, RUNTIME));
         let name = configured_name(config.as_deref(), agent);
         let inputs = ReadingInputs {
             runtime_version: version.as_deref(),
@@ -347,6 +349,16 @@ fn transcripts(
     files
 }
 
+/// Warns of a configuration that cannot be read: it may name a store of memories, and nothing else
+/// says that this store is missing.
+fn unread(config: &Config) -> impl Iterator<Item = Warning> {
+    searchable::warnings(config).map(|warning| {
+        let rest = "memories and keys that only it leads to may be missing from this reading, such \
+                    as a LanceDB store that is not in its usual folder";
+        Warning { message: format!("{}; {rest}", warning.message), ..warning }
+    })
+}
+
 /// Warns of folders outside the workspace that the runtime also searches.
 fn extra_paths(machine: &Machine, opened: &OpenWorkspace, config: &Config) -> Vec<Warning> {
     let outside = config.extra_paths.iter().filter_map(|extra| {
@@ -417,6 +429,10 @@ impl<'a> AgentReader<'a> {
                     self.carrier.leave_out_secret(found);
                 }
                 PathRole::Persona(_) | PathRole::Raw => {
+                    if is_unnamed_memory(&found.path) {
+                        let message = "has a name that is not UTF-8: it travels, and is no record";
+                        self.carrier.outcome.warn("name_not_utf8", &found.path, message);
+                    }
                     self.carrier.whole_file(root, found)?;
                 }
             }
@@ -569,6 +585,12 @@ impl<'a> AgentReader<'a> {
     }
 }
 
+/// Whether a file would be a memory if its name could be written into a record.
+fn is_unnamed_memory(path: &[u8]) -> bool {
+    let named = String::from_utf8_lossy(path);
+    named.as_bytes() != path && matches!(layout::place_of(named.as_bytes()), PathRole::Memory(_))
+}
+
 fn is_log_of_facts(path: &[u8]) -> bool {
     path.strip_prefix(FACTS.as_bytes()).is_some_and(|rest| rest.starts_with(b"-"))
 }
@@ -708,6 +730,35 @@ mod tests {
         home.agent.database = Some(database);
         let read = home.read(SecretPolicy::Report).1;
         assert_eq!(codes(&read), ["database_unreadable", "no_memory_content"]);
+    }
+
+    #[test]
+    fn a_configuration_that_cannot_be_read_is_a_warning_about_what_it_may_name() {
+        let mut home = Home::new();
+        let install = home.folder.path().join(".openclaw");
+        fs_err::create_dir_all(&install).unwrap();
+        let file = install.join("openclaw.json");
+        let store = "plugins: { entries: { 'memory-lancedb': { config: { dbPath: '/srv/x' } } } }";
+        fs_err::write(&file, format!("{{ {store}, }} oops")).unwrap();
+        home.write("MEMORY.md", "# Memory\n");
+        home.agent.install = Some(install);
+        home.agent.config = Some(crate::kit::ConfigFile::new(file));
+        let read = home.read(SecretPolicy::Report).1;
+        assert_eq!(codes(&read), ["config_invalid"]);
+        assert!(read.warnings[0].message.contains("LanceDB"), "{:?}", read.warnings);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_memory_whose_name_cannot_be_written_is_told() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let home = Home::new();
+        home.write("MEMORY.md", "# Memory\n");
+        let name = std::ffi::OsStr::from_bytes(b"memory/caf\xe9.md");
+        fs_err::write(home.agent.workspace.join(name), "- tea\n").unwrap();
+        let (kept, reading) = home.read(SecretPolicy::Report);
+        assert_eq!(codes(&reading), ["name_not_utf8"]);
+        assert_eq!((kept.files.len(), kept.records.len()), (2, 1));
     }
 
     #[test]

@@ -50,7 +50,7 @@ impl SearchAgents for OpenClaw {
         }
         let mut extra: Vec<ExtraPlace> =
             config.as_ref().map(|config| extra(machine, agent, config)).unwrap_or_default();
-        extra.extend(qmd::exports(agent));
+        extra.extend(qmd::exports(agent, config.as_deref()));
         Searchable { keeps: MemoryBackend::Markdown, files: true, extra, stores, warnings }
     }
 
@@ -130,7 +130,7 @@ fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPla
 }
 
 /// A configuration that cannot be understood may name places that are then not searched.
-fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
+pub(super) fn warnings(config: &Config) -> impl Iterator<Item = Warning> {
     let path = config.path.display().to_string();
     config.oddities.iter().map(move |oddity| {
         Warning::about(oddity.kind.as_str(), path.clone(), oddity.message.clone())
@@ -353,6 +353,30 @@ mod tests {
                 place("/srv/x".into(), None),
             ]
         );
+    }
+
+    #[test]
+    fn exported_conversations_are_searched_where_that_is_switched_on() {
+        let home = TempDir::new().unwrap();
+        let install = home.path().join(".openclaw");
+        let exports = install.join("agents/main/qmd/sessions");
+        fs_err::create_dir_all(&exports).unwrap();
+        for (config, expected) in [
+            (r#"{memory: {backend: "qmd", qmd: {sessions: {enabled: true}}}}"#, 1),
+            (r#"{memory: {backend: "qmd", qmd: {sessions: {enabled: false}}}}"#, 0),
+            (r#"{memory: {qmd: {sessions: {enabled: true}}}}"#, 0),
+            (r#"{memory: {backend: "qmd"}}"#, 0),
+            ("{}", 0),
+        ] {
+            let file = install.join("openclaw.json");
+            fs_err::write(&file, config).unwrap();
+            let workspace = home.path().join("workspace");
+            let mut agent = FoundAgent::without_install(RUNTIME, "main".into(), workspace);
+            agent.install = Some(install.clone());
+            agent.config = Some(ConfigFile::new(file));
+            let extra = OpenClaw.searchable(&machine(home.path()), &agent).extra;
+            assert_eq!(extra.len(), expected, "{config}");
+        }
     }
 
     #[test]

@@ -3,14 +3,16 @@
 //! The files themselves are the prose. Fields are only read from files that were filled in, because
 //! a new workspace holds templates.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use anemone_format::{
     AgentId, Capability, Identity, ItemId, Moment, Names, Nullable, Pairs, Portability,
     ProseIdentity, StructuredIdentity, SubAgent, SubAgentStatus, Unknown,
 };
 
-use anemone_markdown::Page;
+use anemone_markdown::{Block, BlockKind, Conventions, Page, Table, outline, tables};
 
 /// The texts of the files that make up an identity.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,21 +64,11 @@ pub(crate) fn identity(
     })
 }
 
-/// Words of the titles that describe a file and name nobody.
-const TITLE_WORDS: [&str; 12] = [
-    "soul",
-    "soul.md",
-    "who",
-    "persona",
-    "personality",
-    "identity",
-    "core",
-    "truths",
-    "values",
-    "principles",
-    "character",
-    "agent",
-];
+/// Words of the titles that describe a file and name nobody, in many languages.
+static TITLE_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let lines = include_str!("title_words.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
 
 /// Words in the name of an agent, at most, where IDENTITY.md has another one.
 const MAX_NAME_WORDS: usize = 3;
@@ -95,7 +87,7 @@ pub(crate) fn agent_name(files: &IdentityFiles<'_>) -> Option<String> {
     let words = || titled.split([' ', ':', '-', '—', '–', ',']).filter(|word| !word.is_empty());
     let bare = |word: &str| word.trim_end_matches("'s").trim_end_matches("’s").to_lowercase();
     let describes = words().count() > MAX_NAME_WORDS
-        || words().any(|word| TITLE_WORDS.contains(&bare(word).as_str()));
+        || words().any(|word| TITLE_WORDS.contains(bare(word).as_str()));
     Some(if describes { given } else { titled }.clone())
 }
 
@@ -235,6 +227,13 @@ fn sub_agents_below(
     if let Some(name) = fields.iter().find(|field| field.label.eq_ignore_ascii_case("name")) {
         return vec![sub_agent(name.value, page.slice(body))];
     }
+    if let Some(name) = page.slice(body.clone()).lines().find_map(name_on_line) {
+        return vec![sub_agent(name, page.slice(body))];
+    }
+    let rows = sub_agents_in_table(page.slice(body.clone()));
+    if !rows.is_empty() {
+        return rows;
+    }
     if *heading == SubAgentHeading::Many {
         let items = page.items(body).filter_map(capability);
         let named = |item: Capability| {
@@ -246,6 +245,49 @@ fn sub_agents_below(
     let is_empty = text.trim().is_empty();
     if is_empty { Vec::new() } else { vec![sub_agent(UNNAMED_SUB_AGENT, text)] }
 }
+
+/// Reads a line such as `Name: Scout` that is in no list.
+fn name_on_line(line: &str) -> Option<&str> {
+    let (label, name) = line.trim().split_once(':')?;
+    let [label, name] = [label, name].map(|part| part.trim().trim_matches('*').trim());
+    (label.eq_ignore_ascii_case("name") && !name.is_empty()).then_some(name)
+}
+
+/// Reads the sub-agents in the first columns of tables, described by the other columns.
+fn sub_agents_in_table(text: &str) -> Vec<SubAgent> {
+    let blocks = outline(text, Conventions::PLAIN);
+    let tables: Vec<Table> = tables(&blocks).collect();
+    let is_row = |block: &&Block| {
+        block.kind == BlockKind::Row
+            && tables.iter().any(|table| table.lines.contains(&block.lines.start))
+    };
+    let read = |block: &Block| {
+        let row = text[block.bytes.clone()].trim().trim_matches('|');
+        let mut cells = row.split('|').map(|cell| cell.trim().trim_matches(['*', '`']).trim());
+        let name = cells.next().filter(|name| !name.is_empty())?;
+        let rest: Vec<&str> = cells.filter(|cell| !cell.is_empty()).collect();
+        Some(sub_agent(name, &rest.join(" — ")))
+    };
+    blocks.iter().filter(is_row).filter_map(read).collect()
+}
+
+/// Words that follow `SubAgent` in headings about them, and name none.
+const NO_NAMES: [&str; 14] = [
+    "configuration",
+    "delegation",
+    "guide",
+    "guidelines",
+    "instructions",
+    "list",
+    "notes",
+    "overview",
+    "policies",
+    "policy",
+    "routing",
+    "rules",
+    "usage",
+    "workflow",
+];
 
 fn sub_agent(name: &str, description: &str) -> SubAgent {
     let description = description.trim();
@@ -288,7 +330,9 @@ fn sub_agent_heading(heading: &str) -> Option<SubAgentHeading<'_>> {
         return Some(if many { SubAgentHeading::Many } else { SubAgentHeading::One });
     }
     // `SubAgentry` is another word, and what follows `SubAgents` is no name of one.
-    let is_named = !many && rest.starts_with([':', ' ', '-', '—', '–']);
+    let first = name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let is_rule = !rest.starts_with(':') && NO_NAMES.contains(&first.to_lowercase().as_str());
+    let is_named = !many && !is_rule && rest.starts_with([':', ' ', '-', '—', '–']);
     is_named.then_some(SubAgentHeading::Named(name))
 }
 
@@ -412,6 +456,10 @@ mod tests {
             "# Pinchy's Soul",
             "# Core Truths",
             "# Persona",
+            "# Guidelines",
+            "# Persönlichkeit",
+            "# 灵魂",
+            "# Мой характер",
             "# Be kind to every single crab",
             "",
         ] {
@@ -437,6 +485,9 @@ mod tests {
             ("SubAgent:", Some(SubAgentHeading::One)),
             ("SubAgents and tools", None),
             ("SubAgentry", None),
+            ("SubAgent: Guide", Some(SubAgentHeading::Named("Guide"))),
+            ("Subagent rules", None),
+            ("SubAgent policy: never spawn", None),
             ("Sub", None),
             ("日本語サブ", None),
         ] {
@@ -463,6 +514,14 @@ mod tests {
             [one("Scout", "- **Name:** Scout\r\n- Task: looks")]
         );
         assert_eq!(read("## SubAgent\n\nLooks around.\n"), [one("SubAgent", "Looks around.")]);
+        assert_eq!(
+            read("## SubAgent\n\nName: Scout\nDescription: looks\n"),
+            [one("Scout", "Name: Scout\nDescription: looks")]
+        );
+        assert_eq!(
+            read("## SubAgents\n\n| Name | Task |\n|---|---|\n| **Scout** | looks |\n| Cook | |\n"),
+            [one("Scout", "looks"), one("Cook", "")]
+        );
         assert_eq!(
             read("## SubAgents\n\n- **Scout**: looks\n- Cook\n"),
             [one("Scout", "looks"), one("Cook", "")]

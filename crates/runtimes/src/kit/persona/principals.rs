@@ -1,6 +1,7 @@
 //! The people the agent works for: USER.md, and one USER.md per person on a shared gateway.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use anemone_format::{
     AgentId, CommunicationPreferences, Moment, Opaque, Principal, PrincipalType, Principals,
@@ -9,7 +10,7 @@ use anemone_format::{
 
 use super::identity::name_in_title;
 use crate::kit::ids;
-use anemone_markdown::{LabelledItem, Page};
+use anemone_markdown::{Heading, LabelledItem, Page};
 use serde_json::Value;
 
 /// Makes one human of each file; `others` are `users/<profile id>/USER.md`.
@@ -69,19 +70,73 @@ fn principal(
     }
 }
 
+/// The titles of chapters about preferences, as keys.
+const PREFERENCES: [&str; 14] = [
+    "communication_preferences",
+    "kommunikation",
+    "preferences",
+    "preferencias",
+    "preferenze",
+    "preferências",
+    "präferenzen",
+    "préférences",
+    "voorkeuren",
+    "vorlieben",
+    "предпочтения",
+    "偏好",
+    "好み",
+    "선호",
+];
+/// The titles of chapters about work.
+const WORK: [&str; 13] = [
+    "arbeit",
+    "beruf",
+    "lavoro",
+    "trabajo",
+    "trabalho",
+    "travail",
+    "werk",
+    "work",
+    "work_context",
+    "работа",
+    "工作",
+    "仕事",
+    "업무",
+];
+/// The titles of chapters, and the labels of fields, about the time zone.
+const TIME_ZONE: [&str; 12] = [
+    "fuseau_horaire",
+    "fuso_horário",
+    "fuso_orario",
+    "huso_horario",
+    "time_zone",
+    "timezone",
+    "tijdzone",
+    "zeitzone",
+    "zona_horaria",
+    "часовой_пояс",
+    "时区",
+    "タイムゾーン",
+];
+
+/// Returns the chapters of a page, and the parts of chapters with headings of their own.
+fn chapters<'a>(page: &'a Page<'_>) -> impl Iterator<Item = (&'a Heading, Range<usize>)> {
+    let end = page.whole().last().map_or(0, |whole| whole.start + whole.text.len());
+    page.chapters().chain(page.headings_in(0..end, 3))
+}
+
 fn structured(text: &str) -> Option<StructuredProfile> {
     let page = Page::parse(text);
     let all = page.fields(0..text.len());
     let mut custom = BTreeMap::new();
-    let mut preferences =
-        ChapterFields::in_chapter(&page, &["preferences", "communication preferences"]);
+    let mut preferences = ChapterFields::in_chapter(&page, &PREFERENCES);
     let communication = CommunicationPreferences {
         tone: preferences.take(&["tone"]),
         response_length: preferences.take(&["response_length"]),
         formatting: preferences.take(&["formatting"]),
         ..CommunicationPreferences::default()
     };
-    let mut work = ChapterFields::in_chapter(&page, &["work", "work context"]);
+    let mut work = ChapterFields::in_chapter(&page, &WORK);
     let (role, company) = (work.take(&["role"]), work.take(&["company"]));
     let said = match (&role, &company) {
         (None, None) => work.take_position(),
@@ -98,7 +153,7 @@ fn structured(text: &str) -> Option<StructuredProfile> {
 
     let structured = StructuredProfile {
         name: first(&all, &["name"]).or_else(|| name_in_title(&page, "USER")),
-        timezone: zone_in_chapter(&page).or_else(|| first(&all, &["timezone", "time_zone"])),
+        timezone: zone_in_chapter(&page).or_else(|| first(&all, &TIME_ZONE)),
         locale: first(&all, &["locale", "language"]),
         communication_preferences: unless_default(communication),
         work_context: unless_default(work_context),
@@ -137,13 +192,18 @@ fn projects(value: Option<String>) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Reads the first zone such as `Europe/Berlin` below `## Timezone`, else what is said there, such
-/// as `UTC+2`.
+/// Reads what follows in `## Timezone: Asia/Tokyo`, else the first zone such as `Europe/Berlin`
+/// below `## Timezone`, else what is said there, such as `UTC+2`.
 fn zone_in_chapter(page: &Page<'_>) -> Option<String> {
-    let chapter = |(heading, _): &(&anemone_markdown::Heading, _)| {
-        matches!(key(&heading.text).as_str(), "timezone" | "time_zone")
+    let in_title = |text: &str| {
+        let (title, value) = text.split_once(':').unwrap_or((text, ""));
+        TIME_ZONE.contains(&&*key(title.trim())).then(|| value.trim().to_owned())
     };
-    let (_, range) = page.chapters().find(chapter)?;
+    let (value, range) =
+        chapters(page).find_map(|(heading, range)| Some((in_title(&heading.text)?, range)))?;
+    if !value.is_empty() {
+        return Some(value).filter(|value| value.chars().count() <= MAX_ZONE_CHARS);
+    }
     let named = page.slice(range.clone()).split_whitespace().find_map(|word| {
         let zone = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         let zone_like = zone.contains('/')
@@ -153,9 +213,7 @@ fn zone_in_chapter(page: &Page<'_>) -> Option<String> {
     let said = || {
         let said = page.statements(range).into_iter().next()?;
         let value = match said.split_once(':') {
-            Some((label, value)) if matches!(&*key(label.trim()), "timezone" | "time_zone") => {
-                value
-            }
+            Some((label, value)) if TIME_ZONE.contains(&&*key(label.trim())) => value,
             _ => &said,
         };
         let value = value.trim().trim_end_matches('.');
@@ -211,9 +269,9 @@ struct ChapterFields {
 
 impl ChapterFields {
     fn in_chapter(page: &Page<'_>, titles: &[&str]) -> Self {
-        let chapters = page
-            .chapters()
-            .filter(|(heading, _)| titles.contains(&heading.text.to_lowercase().as_str()));
+        let chapters = chapters(page).filter(|(heading, _)| {
+            titles.contains(&key(heading.text.trim_end_matches(':')).as_str())
+        });
         let mut read = Self { fields: BTreeMap::new(), notes: Vec::new() };
         for (_, range) in chapters {
             let fields = page.fields(range.clone());
@@ -255,8 +313,8 @@ impl ChapterFields {
         name: &'static str,
         custom: &mut BTreeMap<&'static str, BTreeMap<String, Value>>,
     ) {
-        for elsewhere in ["name", "timezone", "time_zone", "locale", "language"] {
-            self.fields.remove(elsewhere);
+        for elsewhere in ["name", "locale", "language"].iter().chain(&TIME_ZONE) {
+            self.fields.remove(*elsewhere);
         }
         let mut kept: BTreeMap<String, Value> =
             self.fields.into_iter().map(|(key, value)| (key, Value::String(value))).collect();
@@ -317,6 +375,18 @@ mod tests {
             structured.custom_fields.unwrap().as_str(),
             r#"{"preferences":{"editor":"vim"},"work":{"team":"core"}}"#
         );
+    }
+
+    #[test]
+    fn chapters_have_titles_of_any_level_and_in_many_languages() {
+        let zone = |text: &str| structured(text)?.timezone;
+        assert_eq!(zone("## Timezone: Asia/Tokyo\n").as_deref(), Some("Asia/Tokyo"));
+        assert_eq!(zone("## Zeitzone\n\nEurope/Berlin\n").as_deref(), Some("Europe/Berlin"));
+        assert_eq!(zone("- Zeitzone: Europe/Berlin\n").as_deref(), Some("Europe/Berlin"));
+        let said = structured("## Lin\n\n### Preferences\n\n- tone: dry\n").unwrap();
+        assert_eq!(said.communication_preferences.unwrap().tone.as_deref(), Some("dry"));
+        let said = structured("## Arbeit\n\n- role: Gärtnerin\n- company: Grün\n").unwrap();
+        assert_eq!(said.work_context.unwrap().company.as_deref(), Some("Grün"));
     }
 
     #[test]
