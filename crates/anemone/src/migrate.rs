@@ -233,7 +233,7 @@ pub enum MigrateError {
         source: ApplyPlanError,
     },
     /// Something cannot be found again that the plan did not name.
-    #[error("{} were lost that the plan did not announce", count(*.lost, "thing"))]
+    #[error("the plan did not announce that this is lost: {}", count(*.lost, "thing"))]
     Lost {
         /// How many things.
         lost: u64,

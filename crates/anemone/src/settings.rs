@@ -58,16 +58,22 @@ pub fn runtime_settings(
     if services.is_empty() {
         return found;
     }
-    let agents = runtime.discover_by_files(machine);
-    if !agents.iter().any(|known| known.config == agent.config) {
+    if !may_name_services(runtime, agent, machine) {
         for setting in &mut services {
-            setting.verdict = SettingUse::Ignored(
-                "only the configuration of an agent that was found on this machine may name a \
-                 service",
-            );
+            setting.verdict = SettingUse::Ignored(FOREIGN_CONFIG);
         }
     }
     found
+}
+
+/// Why a service is not used that the configuration of a folder names.
+pub(crate) const FOREIGN_CONFIG: &str =
+    "only the configuration of an agent that was found on this machine may name a service";
+
+/// Whether the configuration of an agent is that of an agent of this machine, and not that of a
+/// folder that somebody named.
+pub(crate) fn may_name_services(runtime: &Runtime, agent: &FoundAgent, machine: &Machine) -> bool {
+    runtime.discover_by_files(machine).iter().any(|known| known.config == agent.config)
 }
 
 impl Config {
