@@ -228,13 +228,23 @@ impl AgentMemory {
     }
 
     /// Refuses an agent whose memory we cannot write: the agent would not read entries in another
-    /// place.
+    /// place, and only its configuration says which place it reads.
     pub fn check_writable(&self) -> Result<(), NotWritable> {
+        if let Some(why) = self.unreadable_config() {
+            return Err(NotWritable::ConfigUnreadable(why.to_owned()));
+        }
         match &self.keeps {
             MemoryBackend::Markdown | MemoryBackend::Sqlite(_) => Ok(()),
             MemoryBackend::None => Err(NotWritable::KeepsNothing),
             MemoryBackend::External(place) => Err(NotWritable::KeptElsewhere(place.clone())),
         }
+    }
+
+    /// Says why the configuration of the agent cannot be read. What is read of its memory is then
+    /// what is found; it may keep its memory elsewhere.
+    #[must_use]
+    pub fn unreadable_config(&self) -> Option<&str> {
+        Some(&*self.agent.oddity(OddityKind::ConfigUnreadable)?.message)
     }
 
     /// Returns the memory with the rows that a change was about: the agent may keep its memory
@@ -285,6 +295,10 @@ pub enum NotWritable {
     /// It keeps its memory where we cannot write.
     #[error("this agent keeps its memory in {0}")]
     KeptElsewhere(String),
+    /// The configuration that says where it keeps its memory cannot be read.
+    /// The message comes from the runtime.
+    #[error("{0}")]
+    ConfigUnreadable(String),
 }
 
 /// Makes a word that no text can know, to keep recalled text apart.

@@ -151,6 +151,7 @@ pub fn audit(request: &AuditRequest, host: &Host) -> Result<AuditReport, AgentMe
         kind: secret.kind,
     }));
     let mut report = AuditReport::of(&audit);
+    report.notes.extend(memory.unreadable_config().map(str::to_owned));
     report.notes.extend(not_examined(&memory.keeps));
     Ok(report)
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use anemone_format::Origin;
 use anemone_memory::{
-    EntryListing, ListFilter, ListedEntry, MarkdownStoreError, MemoryError, OriginCheck, Page,
-    citation_of, list_entries, shown,
+    Caution, EntryListing, ListFilter, ListedEntry, MarkdownStoreError, MemoryError, OriginCheck,
+    Page, citation_of, list_entries, shown,
 };
+use anemone_runtimes::OddityKind;
 use jiff::civil::Date;
 use serde::Serialize;
 
@@ -67,6 +68,9 @@ pub struct ListReport {
     pub superseded: usize,
     /// Files that could not be read.
     pub unreadable: Vec<String>,
+    /// What the user should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Caution>,
 }
 
 /// One entry.
@@ -161,7 +165,14 @@ pub fn list(request: &ListRequest, host: &Host) -> Result<ListReport, ListError>
         filtered,
         superseded,
         unreadable,
+        warnings: memory.unreadable_config().map(config_unreadable).into_iter().collect(),
     })
+}
+
+/// Warns that other entries may be the agent's.
+fn config_unreadable(why: &str) -> Caution {
+    let message = format!("{why}; these are the entries that were found without it");
+    Caution { code: OddityKind::ConfigUnreadable.as_str(), message }
 }
 
 /// Refuses a type that no entry has and that no file gives its entries.

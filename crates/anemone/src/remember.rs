@@ -191,7 +191,7 @@ pub fn remember(request: &RememberRequest, host: &Host) -> Result<RememberReport
         return Ok(report);
     }
     if plan.entry.row.is_some() && plan.is_writable() {
-        let (vector, caution) = vector::vector_of(&living, &plan.entry.text, host);
+        let (vector, caution) = vector::vector_of(&living, &plan.entry.text, &machine, host);
         plan.vector = vector;
         report.warnings.extend(caution);
     }

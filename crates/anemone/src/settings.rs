@@ -42,7 +42,6 @@ pub fn runtime_settings(
 ) -> RuntimeSettings {
     let mut found = runtime.settings_of(machine, agent);
     let is_off = found.value(SettingKey::SearchEnabled) == Some(&SettingValue::Bool(false));
-    let agents = || runtime.discover_by_files(machine);
     let refusal = if !found.settings.iter().any(names_service) {
         return found;
     } else if is_off {
@@ -50,10 +49,8 @@ pub fn runtime_settings(
             "memory search is switched off there, so no text goes to its service; [embedding] of \
              config.toml or --embedder names one",
         )
-    } else if !agents().iter().any(|known| known.config == agent.config) {
-        SettingUse::Ignored(
-            "only the configuration of an agent that was found on this machine may name a service",
-        )
+    } else if !may_name_services(runtime, agent, machine) {
+        SettingUse::Ignored(FOREIGN_CONFIG)
     } else {
         return found;
     };
@@ -112,6 +109,16 @@ pub(crate) fn settings_and_places(
 /// Returns a place of the user's own config.
 pub(crate) const fn own_place(path: PathBuf) -> ExtraPlace {
     ExtraPlace { path, pattern: None }
+}
+
+/// Why a service is not used that the configuration of a folder names.
+pub(crate) const FOREIGN_CONFIG: &str =
+    "only the configuration of an agent that was found on this machine may name a service";
+
+/// Whether the configuration of an agent is that of an agent of this machine, and not that of a
+/// folder that somebody named.
+pub(crate) fn may_name_services(runtime: &Runtime, agent: &FoundAgent, machine: &Machine) -> bool {
+    runtime.discover_by_files(machine).iter().any(|known| known.config == agent.config)
 }
 
 impl Config {

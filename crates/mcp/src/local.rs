@@ -407,8 +407,7 @@ impl MemoryService for LocalMemoryService {
             };
             let identity = identify(memory.runtime, &memory.agent, host);
             status.last_export = last_of(host, &identity).map(|last| last.at.to_string());
-            status.writable = inner.options.allow_write
-                && matches!(memory.keeps, MemoryBackend::Markdown | MemoryBackend::Sqlite(_));
+            status.writable = inner.options.allow_write && memory.check_writable().is_ok();
             let oddities = memory.agent.oddities.iter();
             status.issues.extend(oddities.map(|oddity| oddity.message.clone()));
         }

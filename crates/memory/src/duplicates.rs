@@ -49,6 +49,8 @@ pub struct ComparedEntries {
     pub same: Vec<Duplicate>,
     /// Entries that give another value to the same thing, so that they no longer hold.
     pub outdated: Vec<OutdatedEntry>,
+    /// Entries that no longer hold either, in a database that cannot mark them as superseded.
+    pub unmarked: Vec<Duplicate>,
     /// Entries that say something similar, and may hold as well.
     pub near: Vec<Duplicate>,
 }

@@ -41,7 +41,8 @@ pub struct ListedEntry {
     pub lines: (usize, usize),
     /// Its key, where it has one.
     pub key: Option<String>,
-    /// The day it was written or is about, in the time zone of the caller.
+    /// The day it was written or is about: that of its file, or the one that the time of its row
+    /// states, as `search` has it; the day of a stamp is that of the caller's time zone.
     pub day: Option<Date>,
     /// Its type: the word in its label, such as `decision`; without one, the category of its row,
     /// or the kind of its file: `core`, `daily`, `session` or `note`.
@@ -139,7 +140,7 @@ impl EntryListing {
     }
 }
 
-/// Lists the entries of a memory that match. Days of times are those of `zone`.
+/// Lists the entries of a memory that match. Days of stamps are those of `zone`.
 pub fn list_entries(
     memory: &dyn Memory,
     filter: &ListFilter,
@@ -162,8 +163,8 @@ pub(crate) fn entry_listing(
 }
 
 /// Lists rows of a database, the newest first.
-pub(crate) fn row_listing(rows: Vec<MemoryEntry>, zone: &TimeZone) -> EntryListing {
-    let entries = rows.into_iter().map(|row| of_row(row, zone)).collect();
+pub(crate) fn row_listing(rows: Vec<MemoryEntry>) -> EntryListing {
+    let entries = rows.into_iter().map(of_row).collect();
     EntryListing { entries, ..EntryListing::default() }
 }
 
@@ -194,20 +195,19 @@ fn of_placed(placed: &PageEntry, zone: &TimeZone) -> ListedEntry {
     }
 }
 
-fn of_row(row: MemoryEntry, zone: &TimeZone) -> ListedEntry {
-    let written = Timestamp::from_str(&row.timestamp).ok();
-    let day = written.map(|written| written.to_zoned(zone.clone()).date());
+fn of_row(row: MemoryEntry) -> ListedEntry {
     ListedEntry {
         path: row_document(&row.key),
         lines: lines_of_row(&row.content),
         id: row.id,
-        // Some programs write a day alone.
-        day: day.or_else(|| row.timestamp.get(..10)?.parse().ok()),
+        // The day is that of whoever wrote the row, whatever the time zone of the reader; some
+        // programs write nothing but the day.
+        day: row.timestamp.get(..10).and_then(|day| day.parse().ok()),
         kind: row.category.as_str().to_owned(),
         origin: row.origin,
         importance: row.importance,
         text: row.content,
-        written,
+        written: Timestamp::from_str(&row.timestamp).ok(),
         key: Some(row.key).filter(|key| !key.is_empty()),
     }
 }
@@ -309,20 +309,19 @@ mod tests {
     }
 
     #[test]
-    fn the_day_of_a_row_is_that_of_the_callers_time_zone() {
+    fn the_day_of_a_row_is_the_one_that_its_time_states() {
         let row = MemoryEntry {
             id: "1".to_owned(),
             key: "lunch".to_owned(),
             content: "noodles".to_owned(),
             category: Category::Daily,
-            timestamp: "2026-11-16T02:00:00.000000000+00:00".to_owned(),
+            timestamp: "2026-11-15T23:30:00.000000000-08:00".to_owned(),
             session_id: None,
             score: None,
             importance: None,
             origin: None,
         };
-        let zone = TimeZone::fixed(jiff::tz::offset(-10));
-        let listed = row_listing(vec![row], &zone);
+        let listed = row_listing(vec![row]);
         assert_eq!(listed.entries[0].day, Some(date(2026, 11, 15)));
         assert_eq!((listed.entries[0].kind.as_str(), listed.entries[0].lines), ("daily", (1, 1)));
     }

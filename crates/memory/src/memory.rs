@@ -8,6 +8,8 @@
 //! refuses or redacts secrets: an [`Addition`] cannot be made from a text that was not searched for
 //! secrets.
 
+use std::path::PathBuf;
+
 use anemone_index::Hit;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -42,7 +44,7 @@ pub type BackendError = Box<dyn std::error::Error + Send + Sync>;
 ///   prefix for rows that belong to one person, and refuses them;
 /// - a text with a secret is refused, and nothing is written;
 /// - a text that gives another value to the same thing supersedes the old one, and undoing it brings
-///   the old one back;
+///   the old one back; a database that cannot mark a row keeps both, and the plan says so;
 /// - a text that the memory already contains is refused, also when another program wrote it after
 ///   it was planned;
 /// - when several processes write at once, nothing is lost.
@@ -58,7 +60,8 @@ pub trait Memory: Send + Sync {
     /// Returns what people call the target of a write: the file, or the database.
     fn place_name(&self, place: Place) -> String;
 
-    /// Lists the current entries, the newest first. Days of times are those of `zone`.
+    /// Lists the current entries, the newest first. The day of a row is the one that its time
+    /// states; the day of a stamp is that of `zone`.
     fn listing(&self, zone: &TimeZone) -> Result<EntryListing, MemoryError>;
 
     /// Returns the texts with which a new one is compared without an index: those of some files, or
@@ -149,6 +152,14 @@ pub enum MemoryError {
     /// Its database cannot be opened.
     #[error(transparent)]
     Open(BackendError),
+    /// Another program holds the lock of its database.
+    #[error("another program is writing to {}", database.display())]
+    Busy {
+        /// The database.
+        database: PathBuf,
+        /// The cause.
+        source: BackendError,
+    },
     /// Its database.
     #[error("the memory's database failed")]
     Database(#[source] BackendError),

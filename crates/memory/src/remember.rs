@@ -91,6 +91,16 @@ pub struct Caution {
     pub message: String,
 }
 
+impl Caution {
+    /// Warns that an entry takes the place of another one that cannot be marked.
+    pub(crate) fn cannot_supersede() -> Self {
+        let message = "this database cannot mark a row as superseded: the old text stays beside \
+                       the new one, and still counts"
+            .to_owned();
+        Self { code: "cannot_supersede", message }
+    }
+}
+
 /// What would be written, and what speaks against it.
 #[derive(Clone, Debug)]
 pub struct RememberPlan {
@@ -184,7 +194,9 @@ pub fn plan_remember(
         }
         None => ComparedEntries::default(),
     };
-    let ComparedEntries { same: duplicates, outdated, mut near } = found;
+    let ComparedEntries { same: duplicates, outdated, unmarked, mut near } = found;
+    let keeps_outdated = !unmarked.is_empty() && duplicates.is_empty() && may_overrule(&given);
+    near.extend(unmarked);
     let outdated = if duplicates.is_empty() { outdated } else { Vec::new() };
     let superseded = supersede(&mut given, outdated, &mut near);
     // What every session reads has to have the new value, too. A category was chosen by the user.
@@ -203,9 +215,15 @@ pub fn plan_remember(
             _ => is_clear &= found.is_empty(),
         }
         secrets.extend(locations("category", found));
-        row.category = category;
+        row.category = match memory.rows() {
+            Some(rows) => rows.spelt(&category)?,
+            None => category,
+        };
     }
-    let cautions = memory.cautions(&given)?;
+    let mut cautions = memory.cautions(&given)?;
+    if keeps_outdated {
+        cautions.push(Caution::cannot_supersede());
+    }
     Ok(RememberPlan {
         entry,
         given,
@@ -245,6 +263,12 @@ pub fn supersede(
     }
     near.extend(others.into_iter().map(|outdated| outdated.entry));
     gone
+}
+
+/// Whether an entry may take the place of others that it does not name.
+fn may_overrule(given: &NewEntry) -> bool {
+    given.stamp.supersedes.is_none()
+        && matches!(given.stamp.origin, Some(Origin::Owner | Origin::Agent))
 }
 
 impl RememberPlan {

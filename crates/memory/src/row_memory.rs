@@ -69,8 +69,9 @@ impl Memory for RowMemory {
         name.to_string_lossy().into_owned()
     }
 
-    fn listing(&self, zone: &TimeZone) -> Result<EntryListing, MemoryError> {
-        Ok(row_listing(self.rows.entries()?, zone))
+    fn listing(&self, _: &TimeZone) -> Result<EntryListing, MemoryError> {
+        let listing = row_listing(self.rows.entries()?);
+        Ok(EntryListing { superseded: self.rows.superseded()?, ..listing })
     }
 
     fn texts(&self, _: &[&str]) -> Result<Vec<String>, MemoryError> {
@@ -81,7 +82,7 @@ impl Memory for RowMemory {
         let mut found = similar_rows(&self.rows.entries()?, search);
         // In a database that cannot mark a row, the old one stays as it is.
         if !found.outdated.is_empty() && !self.rows.can_supersede()? {
-            found.near.extend(found.outdated.drain(..).map(|outdated| outdated.entry));
+            found.unmarked = found.outdated.drain(..).map(|outdated| outdated.entry).collect();
         }
         Ok(found)
     }
@@ -128,10 +129,7 @@ impl Memory for RowMemory {
         if self.rows.can_supersede()? {
             return Ok(Vec::new());
         }
-        let message = "this database is too old to say that a row no longer holds: the old one \
-                       stays"
-            .to_owned();
-        Ok(vec![Caution { code: "cannot_supersede", message }])
+        Ok(vec![Caution::cannot_supersede()])
     }
 
     fn add(

@@ -52,7 +52,11 @@ pub trait RowStore: Send + Sync {
     /// Returns every row that is current, the newest first.
     fn entries(&self) -> Result<Vec<MemoryEntry>, MemoryError>;
 
-    /// Returns the rows that are meant, with all that they hold.
+    /// Counts the rows that are not current since others took their place.
+    fn superseded(&self) -> Result<usize, MemoryError>;
+
+    /// Returns the rows that are meant, with all that they hold, for somebody who is going to change
+    /// them: a database that cannot be changed is an error.
     fn matching(&self, target: &ForgetTarget) -> Result<Vec<KeptRow>, MemoryError>;
 
     /// Returns the names of other agents that have a row in this database whose text is meant.
@@ -70,6 +74,9 @@ pub trait RowStore: Send + Sync {
 
     /// Returns the category of the row with a key, as the database spells it.
     fn category_of(&self, key: &str) -> Result<Option<Category>, MemoryError>;
+
+    /// Returns a category as the database would spell it in a row.
+    fn spelt(&self, category: &Category) -> Result<Category, MemoryError>;
 
     /// Returns the journal's record of rows that are about to be removed.
     fn noted(&self, rows: &[KeptRow]) -> RowsRecord;

@@ -29,6 +29,7 @@ fn code(error: impl Into<UserError>) -> &'static str {
 fn errors_have_their_codes() {
     let place = || "postgres".to_owned();
     let message = || "it is a state folder".to_owned();
+    let unreadable = || NotWritable::ConfigUnreadable("config.toml is not TOML".to_owned());
     for (found, expected) in [
         (code(MemoryError::PrivateKey { prefix: "x|" }), "private_key"),
         (code(UndoError::Memory(RevertError::DatabaseGone(path()))), "database_gone"),
@@ -37,6 +38,9 @@ fn errors_have_their_codes() {
         (code(RememberError::NotWritable(NotWritable::KeptElsewhere(place()))), "not_supported"),
         (code(ForgetError::NotWritable(NotWritable::KeepsNothing)), "keeps_nothing"),
         (code(ForgetError::NotWritable(NotWritable::KeptElsewhere(place()))), "kept_elsewhere"),
+        (code(RememberError::NotWritable(unreadable())), "config_unreadable"),
+        (code(ForgetError::NotWritable(unreadable())), "config_unreadable"),
+        (code(MemoryError::Busy { database: path(), source: "locked".into() }), "store_busy"),
         (code(MigrateError::NoMapping), "no_mapping"),
         (code(CompareError::TooManyFiles), "too_many_changes"),
         (code(EvalError::NoAnswers(path())), "no_answers"),

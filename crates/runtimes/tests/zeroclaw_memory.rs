@@ -151,20 +151,33 @@ fn older_databases_are_written_as_they_are() {
 
 #[test]
 fn what_is_too_old_or_foreign_is_refused() {
-    let refusal = |path: &Path| match open(path).entries() {
-        Err(MemoryError::Open(error)) => error.to_string(),
-        other => panic!("{other:?}"),
+    let refusal = |path: &Path| {
+        let planned = open(path).matching(&key("k"));
+        match (planned, try_store(&*open(path), "k", "text")) {
+            (Err(MemoryError::Open(plan)), Err(MemoryError::Open(error))) => {
+                assert_eq!(plan.to_string(), error.to_string());
+                error.to_string()
+            }
+            other => panic!("{other:?}"),
+        }
     };
     let refused = |sql: &str| {
         let (_folder, path) = made(sql);
         refusal(&path)
     };
+    // Rows are listed all the same, where there are any.
+    let is_listed = |sql: &str| {
+        let row = "INSERT INTO memories (id, key, content, created_at, updated_at)
+            VALUES ('1', 'tea', 'Lin drinks tea.', '2026-02-13T10:00:00Z', '2026-02-13')";
+        let (_folder, path) = made(&format!("{sql}; {row}"));
+        open(&path).entries().unwrap().len() == 1
+    };
     let first = format!("CREATE TABLE memories ({FIRST});");
-    assert!(refused(&first).contains("has no embedding"));
+    assert!(refused(&first).contains("has no embedding") && is_listed(&first));
     let second = format!("CREATE TABLE memories ({FIRST}, embedding BLOB, session_id TEXT);");
     assert!(refused(&second).contains("has no memories_fts"));
     let unfinished = format!("{second} CREATE VIRTUAL TABLE memories_fts USING fts5(key);");
-    assert!(refused(&unfinished).contains("has no triggers"));
+    assert!(refused(&unfinished).contains("has no triggers") && is_listed(&unfinished));
     let trap = format!(
         "{second} {FTS} CREATE TRIGGER trap AFTER INSERT ON memories BEGIN
          DELETE FROM memories; END;"

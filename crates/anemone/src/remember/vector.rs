@@ -1,25 +1,35 @@
 //! The vector of a new row, made as the runtime itself would make it.
 //!
 //! The settings of the runtime name the service, so a text goes to no other place than it would go
-//! when the runtime stores it. Where that does not work, the row is written without a vector.
+//! when the runtime stores it. A folder that was only named may have anybody's settings: its service
+//! is not asked. Where there is no vector, the row is written without one.
 
 use anemone_embed::{ApiKey, Embedder as _, Provider, Purpose, Remote, RemoteSettings};
 use anemone_format::with_causes;
 use anemone_memory::{Caution, RowVector};
-use anemone_runtimes::{RowEmbedder, RowVectors};
+use anemone_runtimes::{Machine, RowEmbedder, RowVectors};
 
 use crate::agent_memory::AgentMemory;
 use crate::host::Host;
+use crate::settings::{FOREIGN_CONFIG, may_name_services};
 
 /// Returns the vector of a row's text, or why there is none, if the runtime would make one.
 pub(super) fn vector_of(
     memory: &AgentMemory,
     text: &str,
+    machine: &Machine,
     host: &Host,
 ) -> (Option<RowVector>, Option<Caution>) {
-    let why = match memory.runtime.row_vectors(&memory.agent) {
+    let AgentMemory { runtime, agent, .. } = memory;
+    let why = match runtime.row_vectors(agent) {
         RowVectors::None => return (None, None),
         RowVectors::ByRuntime => "only the runtime can ask the embedder of its settings".to_owned(),
+        RowVectors::OtherMachine => {
+            "the address of the service in the runtime's settings is not on this machine".to_owned()
+        }
+        RowVectors::Service(_) if !may_name_services(runtime, agent, machine) => {
+            FOREIGN_CONFIG.to_owned()
+        }
         RowVectors::Service(service) => match ask(service, text, host) {
             Ok(vector) => return (Some(vector), None),
             Err(why) => why,

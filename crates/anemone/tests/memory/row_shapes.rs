@@ -1,7 +1,8 @@
 //! Rows in the shapes of ZeroClaw's databases: categories, vectors, and the database of the first
 //! documents, which states one `timestamp` for a row.
 
-use anemone::forget::ForgetChoice;
+use anemone::agent_memory::NotWritable;
+use anemone::forget::{Confirmation, ForgetChoice, ForgetError};
 use anemone::remember::{RememberError, RememberReport, RememberRequest};
 use anemone_memory::{Category, RememberPlanError};
 use anemone_testkit::database::{query, sql};
@@ -9,15 +10,20 @@ use anemone_testkit::services::{Play, Service};
 
 use crate::support::memory::{TestMemory, key};
 
-const DATABASE: &str = "ws/data/memory/brain.db";
+const DATABASE: &str = "home/.zeroclaw/data/memory/brain.db";
 const SEED: &str = "home/.zeroclaw/memory.db";
 
 /// An install of today in which nothing is remembered yet.
 fn install(config: &str) -> TestMemory {
-    let memory = TestMemory::of("zeroclaw");
-    memory.write("ws/data/memory/x", "");
-    memory.write("ws/agents/default/workspace/IDENTITY.md", "# Nia\n");
-    memory.write("ws/config.toml", config);
+    install_in("home/.zeroclaw", config)
+}
+
+fn install_in(folder: &str, config: &str) -> TestMemory {
+    let mut memory = TestMemory::of("zeroclaw");
+    memory.agent.workspace = Some(memory.path(folder));
+    memory.write(&format!("{folder}/data/memory/x"), "");
+    memory.write(&format!("{folder}/agents/default/workspace/IDENTITY.md"), "# Nia\n");
+    memory.write(&format!("{folder}/config.toml"), config);
     memory
 }
 
@@ -128,10 +134,17 @@ fn the_database_of_the_first_documents_is_written_and_reverted() {
     let external = "CREATE VIRTUAL TABLE memories_fts USING fts5(key, content,
         content='memories', content_rowid='rowid');";
     let own = "CREATE VIRTUAL TABLE memories_fts USING fts5(key, content);";
-    for search in ["", external, own] {
+    // All that a program needs that only adds rows.
+    let added = "CREATE TRIGGER memories_ai AFTER INSERT ON memories BEGIN
+        INSERT INTO memories_fts(rowid, key, content)
+        VALUES (new.rowid, new.key, new.content); END;";
+    let [external_added, own_added] = [external, own].map(|table| format!("{table}{added}"));
+    for search in ["", external, own, &external_added, &own_added] {
         let memory = seed_install(search);
+        assert_eq!(memory.list().total, 1, "{search}");
         let report = store(&memory, "lamp", "The lamp is blue.", Some("rooms"));
         assert!(report.written && report.path == "memory.db", "{report:?}");
+        assert_eq!(report.row.unwrap().category, "custom:rooms");
         store(&memory, "tea", "Lin drinks black tea.", None);
         // The new text does not keep the vector of the old one.
         let columns = "key, content, category, embedding IS NULL, timestamp LIKE '20__-__-__T%'";
@@ -243,8 +256,80 @@ fn a_row_without_a_vector_is_written_and_says_so() {
 }
 
 #[test]
+fn a_service_of_a_folder_that_was_only_named_gets_neither_text_nor_key() {
+    let service = Service::start();
+    let memory = install_in("ws", &with_service(&service, 16));
+    let report = store(&memory, "tea", "Lin drinks green tea.", None);
+    assert!(report.written);
+    assert_eq!(report.warnings[0].code, "no_vector");
+    assert!(service.requests().is_empty());
+    assert_eq!(rows(&memory, "ws/data/memory/brain.db", "embedding IS NULL"), ["1"]);
+}
+
+#[test]
+fn a_changed_fact_is_marked_where_a_row_has_a_place_for_it_and_reported_elsewhere() {
+    let change = |memory: &TestMemory| {
+        memory.remember("The fog tea ships on Tuesdays.");
+        memory.remember("The fog tea ships on Wednesdays.")
+    };
+    let memory = install("");
+    let report = change(&memory);
+    assert_eq!((report.superseded.len(), report.warnings.len()), (1, 0), "{report:?}");
+    let listed = memory.list();
+    assert_eq!((listed.total, listed.superseded), (1, 1));
+    let memory = seed_install("");
+    let report = change(&memory);
+    assert_eq!((report.superseded.len(), report.near.len()), (0, 1), "{report:?}");
+    assert_eq!(report.warnings[0].code, "cannot_supersede");
+    let listed = memory.list();
+    assert_eq!((listed.total, listed.superseded), (3, 0));
+    // Text from elsewhere would not have taken its place in any database.
+    let report = memory.remember_with("The fog tea ships on Fridays.", |request| {
+        request.origin = anemone_format::Origin::Web;
+    });
+    assert!(report.warnings.is_empty(), "{report:?}");
+}
+
+/// A workspace of ZeroClaw in which Markdown files hold the memory.
+fn markdown_install() -> TestMemory {
+    let memory = TestMemory::of("zeroclaw");
+    memory.write("ws/workspace/SOUL.md", "# Nia\n");
+    memory.write("ws/workspace/MEMORY.md", "# Long-Term Memory\n\n- **tea**: Lin drinks tea.\n");
+    memory
+}
+
+#[test]
+fn an_unreadable_configuration_stops_what_writes_and_is_told_by_what_reads() {
+    let memory = markdown_install();
+    memory.write("ws/config.toml", "[memory]\nbackend = \"markdown\"\nx = [\n");
+    let refused = memory.try_remember("The boat is red.", |_| {});
+    let Err(RememberError::NotWritable(NotWritable::ConfigUnreadable(why))) = refused else {
+        panic!("{refused:?}")
+    };
+    assert!(why.contains("config.toml"), "{why}");
+    let refused = memory.try_forget(key("tea"), Confirmation::Given, |_| {});
+    let is_refused =
+        matches!(&refused, Err(ForgetError::NotWritable(NotWritable::ConfigUnreadable(_))));
+    assert!(is_refused, "{refused:?}");
+    assert!(!memory.exists("ws/workspace/memory/brain.db"));
+    let listed = memory.list();
+    assert_eq!((listed.total, listed.warnings[0].code), (1, "config_unreadable"));
+}
+
+#[test]
+fn without_a_configuration_the_memory_is_where_there_is_one() {
+    let memory = markdown_install();
+    memory.remember("The boat is red.");
+    memory.remember("The lamp is blue.");
+    assert!(!memory.exists("ws/workspace/memory/brain.db"));
+    let listed = memory.list();
+    assert_eq!((listed.total, listed.warnings.len()), (3, 0));
+    assert_eq!(memory.export("out.alf").summary.unwrap().memory_records, 3);
+}
+
+#[test]
 fn without_settings_nothing_is_asked_for_and_nothing_is_said() {
-    for config in ["", "[memory]\nembedding_provider = \"none\"\n", "[memory"] {
+    for config in ["", "[memory]\nembedding_provider = \"none\"\n"] {
         let memory = install(config);
         let report = store(&memory, "tea", "Lin drinks green tea.", None);
         assert!(report.written && report.warnings.is_empty(), "{config}: {report:?}");

@@ -123,6 +123,9 @@ impl Report for ListReport {
         for path in &self.unreadable {
             writeln!(out, "{ODD}note:{ODD:#} cannot read {}", safe(path))?;
         }
+        for warning in &self.warnings {
+            writeln!(out, "{ODD}warning:{ODD:#} {}", safe(&warning.message))?;
+        }
         let mut rest = Vec::new();
         if self.not_shown > 0 {
             let next = self.next_offset.map(|next| format!("; the next page: --offset {next}"));

@@ -1,7 +1,7 @@
 //! Tools that store texts under keys. Agents that know them read the text alone, so it is word for
 //! word what they know, but for the frame around what was recalled, and there is no output schema.
 
-use anemone_memory::{Frame, name_from_shown, one_line};
+use anemone_memory::{Frame, name_from_shown, one_line, units};
 use anemone_runtimes::NativeTools;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -116,7 +116,15 @@ fn line_of(memory: &SearchResult, is_ranked: bool) -> String {
     let percent = if is_ranked { format!(" [{percent}%]") } else { String::new() };
     let suspicion = memory.suspicion_reason.as_deref();
     let suspicion = suspicion.map(|reason| format!(" [suspicious: {reason}]")).unwrap_or_default();
-    format!("[{category}] {key}: {}{percent}{suspicion}", memory.snippet)
+    format!("[{category}] {key}: {}{percent}{suspicion}", content_of(memory))
+}
+
+/// Returns what a memory says. An entry of a file is shown with its key, which the line has already.
+fn content_of(memory: &SearchResult) -> String {
+    match &units(&memory.snippet)[..] {
+        [entry] if entry.key.is_some() && entry.key == memory.key => entry.content.clone(),
+        _ => memory.snippet.clone(),
+    }
 }
 
 /// Returns the category of a memory, as agents with such tools know it: a curated file is what is
@@ -138,4 +146,25 @@ fn forget(service: &dyn MemoryService, asked: Forget) -> Result<Answer> {
         Some(_) => format!("Forgot memory: {key}"),
         None => format!("No memory found with key: {key}"),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_a_file_has_its_key_once() {
+        let entry = |key: &str, snippet: &str| SearchResult {
+            key: Some(key.to_owned()),
+            snippet: snippet.to_owned(),
+            shelf: Some("curated".to_owned()),
+            ..SearchResult::default()
+        };
+        for snippet in ["- **k2**: A note about rye bread", "A note about rye bread"] {
+            let line = line_of(&entry("k2", snippet), false);
+            assert_eq!(line, "[core] k2: A note about rye bread");
+        }
+        let other = line_of(&entry("k1", "- **k2**: A note"), false);
+        assert_eq!(other, "[core] k1: - **k2**: A note");
+    }
 }

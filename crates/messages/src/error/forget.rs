@@ -4,6 +4,7 @@ use anemone::agent_memory::NotWritable;
 use anemone::forget::ForgetError;
 use anemone_memory::ApplyForgetError;
 
+use super::memory::config_unreadable;
 use super::{Explain, UserError};
 
 impl Explain for ForgetError {
@@ -41,6 +42,7 @@ impl Explain for ForgetError {
                 UserError::failure("kept_elsewhere", message)
                     .hint("forget it with the agent's own tools")
             }
+            Self::NotWritable(why @ NotWritable::ConfigUnreadable(_)) => config_unreadable(why),
             Self::Apply(ApplyForgetError::Changed) => self.conflict("changed").hint("try again"),
             Self::OpenIndex(_) => self.failure("memory"),
             Self::Apply(ApplyForgetError::Memory(error)) => error.explain(),

@@ -3,6 +3,7 @@
 use anemone::agent_memory::NotWritable;
 use anemone::hooks::HookError;
 
+use super::memory::config_unreadable;
 use super::{Explain, UserError};
 
 impl Explain for HookError {
@@ -22,6 +23,7 @@ impl Explain for HookError {
                 let place = match why {
                     NotWritable::KeepsNothing => "nowhere".to_owned(),
                     NotWritable::KeptElsewhere(place) => format!("in {place}"),
+                    NotWritable::ConfigUnreadable(_) => return config_unreadable(why),
                 };
                 let message = format!(
                     "the agent keeps its memory {place}, and would not read what is written"

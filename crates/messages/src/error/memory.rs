@@ -1,13 +1,15 @@
 //! Why a memory cannot be read or changed, in words.
 
-use anemone::agent_memory::{AgentMemoryError, RandomError};
+use std::error::Error;
+
+use anemone::agent_memory::{AgentMemoryError, NotWritable, RandomError};
 use anemone::undo::UndoError;
 use anemone_memory::{
     ApplyError, FindError, ForgetPlanError, JournalError, MarkdownStoreError, MemoryError,
     RememberPlanError, RevertError,
 };
 
-use super::{Explain, UserError};
+use super::{Explain, Kind, UserError};
 
 /// What to do about a change that cannot be undone.
 const SKIP_HINT: &str = "pass the change over with `anemone undo --skip`";
@@ -118,10 +120,25 @@ impl Explain for ForgetPlanError {
     }
 }
 
+/// A memory that nothing is written to, since nobody can say where the agent keeps it.
+pub(super) fn config_unreadable(why: &NotWritable) -> UserError {
+    let message =
+        format!("{why}; it says where the agent keeps its memory, so nothing was written");
+    UserError::failure("config_unreadable", message)
+        .hint("mend the file, or move it away if it is not needed")
+}
+
+/// A store of memories that another program is writing to.
+pub(super) fn store_busy(error: &dyn Error) -> UserError {
+    UserError::from_error(Kind::Conflict, "store_busy", error)
+        .hint("stop the runtime, and do it again")
+}
+
 impl Explain for MemoryError {
     fn explain(&self) -> UserError {
         match self {
             Self::PrivateKey { .. } => self.misuse("private_key").hint("choose another key"),
+            Self::Busy { .. } => store_busy(self),
             Self::Open(error) => UserError::failure_from("database", &**error),
             other => pass_on!(other, "memory", [Store, Forget, Find, Journal, Apply]),
         }

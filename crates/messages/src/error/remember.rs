@@ -3,6 +3,7 @@
 use anemone::agent_memory::NotWritable;
 use anemone::remember::{RememberError, RememberReport};
 
+use super::memory::config_unreadable;
 use super::{Explain, Kind, UserError};
 
 impl Explain for RememberError {
@@ -21,6 +22,7 @@ impl Explain for RememberError {
                 UserError::failure("not_supported", message)
                     .hint("ask the agent itself to remember it")
             }
+            Self::NotWritable(why @ NotWritable::ConfigUnreadable(_)) => config_unreadable(why),
             other => pass_on!(other, "memory", [Memory, Open]),
         }
     }

@@ -9,6 +9,7 @@ use anemone::text::count;
 use anemone_runtimes::{PlanError, RestoreError};
 use serde::Serialize;
 
+use super::memory::store_busy;
 use super::{Explain, Kind, UserError, causes_of, listed};
 
 impl Explain for UnknownChoiceError {
@@ -46,10 +47,9 @@ impl Explain for ApplyPlanError {
             )
         };
         match self {
-            Self::Busy { store, source } => UserError::new(Kind::Conflict, "store_busy", message)
-                .causes(causes_of(source).collect())
-                .about(store)
-                .hint("stop the runtime, and do it again"),
+            Self::Busy { store, source } => {
+                store_busy(self).causes(causes_of(source).collect()).about(store)
+            }
             Self::Install(source) => {
                 UserError::failure("install", message).causes(vec![source.to_string()])
             }

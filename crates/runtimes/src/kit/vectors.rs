@@ -135,6 +135,9 @@ pub enum RowVectors {
     None,
     /// The settings name a way that only the runtime knows.
     ByRuntime,
+    /// The settings name an address that is not on this machine. Only the runtime asks it: the
+    /// settings may have come with an archive.
+    OtherMachine,
     /// A service makes them.
     Service(RowEmbedder),
 }

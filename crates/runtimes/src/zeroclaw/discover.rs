@@ -221,6 +221,7 @@ fn loose(machine: &Machine, folder: PathBuf, alias: Option<&str>) -> FoundAgent 
         FoundAgent::without_install(RUNTIME, alias.unwrap_or(DEFAULT_ALIAS).to_owned(), folder);
     agent.database = Some(agent.workspace.join(DATABASE)).filter(|join| is_live(join));
     agent.config = config_in(machine, &agent.workspace);
+    agent.oddities.extend(agent.config.as_ref().and_then(unreadable_config));
     settle(&mut agent);
     if let Some(database) = &agent.database {
         agent.oddities.extend(backups_beside(database));
@@ -365,6 +366,13 @@ fn config_in(machine: &Machine, folder: &Path) -> Option<ConfigFile> {
     path.map(|path| machine.config_file(path))
 }
 
+/// Says why a configuration cannot be read.
+fn unreadable_config(file: &ConfigFile) -> Option<Oddity> {
+    let warning = Config::of(file).err()?;
+    let message = format!("{} {}", file.display(), warning.message);
+    Some(Oddity { kind: OddityKind::ConfigUnreadable, message })
+}
+
 /// An install with what is in it.
 struct Install {
     folder: PathBuf,
@@ -401,13 +409,8 @@ impl Install {
             return None;
         }
         if let Some(file) = &install.config_file {
-            match Config::of(file) {
-                Ok(config) => install.config = Some(config),
-                Err(warning) => {
-                    let message = format!("{} {}", file.display(), warning.message);
-                    install.oddities.push(Oddity { kind: OddityKind::ConfigUnreadable, message });
-                }
-            }
+            install.config = Config::of(file).ok();
+            install.oddities.extend(unreadable_config(file));
         }
         if depth == Depth::Databases && install.generation == generation::DATA {
             install.look_into_database(machine);
@@ -625,7 +628,10 @@ impl Install {
             let mut agent = loose(machine, workspace, Some(&name));
             agent.install = Some(self.folder.clone());
             agent.generation = Some(generation::WORKSPACE);
-            agent.config = agent.config.or_else(|| self.config_file.clone());
+            if agent.config.is_none() {
+                agent.config.clone_from(&self.config_file);
+                agent.oddities.extend(self.config_file.as_ref().and_then(unreadable_config));
+            }
             agent.oddities.extend(self.backend_oddity(&name, agent.database.as_deref()));
             Some(agent)
         });

@@ -14,7 +14,9 @@ mod write;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use anemone_format::{MemoryType, Moment, Opaque, Record, Source, Status, Temporal};
+use anemone_format::{
+    MemoryType, Moment, Opaque, ProvenanceStamp, Record, Source, Status, Temporal,
+};
 use jiff::civil::{Date, Time};
 use serde::Serialize;
 
@@ -146,19 +148,21 @@ struct EntryReader<'a, 'f, E> {
 impl<E> EntryReader<'_, '_, E> {
     /// Takes entries that the runtime wrote.
     fn entries(&mut self, entries: &[bullets::BulletEntry<'_>]) -> Result<(), E> {
-        let mut seen: HashMap<&str, u64> = HashMap::new();
+        let mut seen: HashMap<Cow<'_, str>, u64> = HashMap::new();
         for entry in entries {
-            let count = seen.entry(entry.key).or_default();
+            let name = name_of(entry);
+            let count = seen.entry(name.clone()).or_default();
             let occurrence = *count;
             *count += 1;
             // A record must have a content; the key says more than nothing.
-            let empty = entry.content.is_empty();
-            let content = if empty { entry.key } else { &entry.content };
+            let key = entry.key.filter(|_| entry.content.is_empty());
+            let empty = key.is_some();
+            let content = key.unwrap_or(&entry.content);
             let pieces = pieces(content);
             let is_cut = pieces.len() > 1;
             for (part, text) in pieces.into_iter().enumerate() {
                 let place = RawEntry {
-                    key: Some(entry.key),
+                    key: entry.key,
                     occurrence,
                     line_start: entry.line_start,
                     line_end: entry.line_end,
@@ -169,8 +173,8 @@ impl<E> EntryReader<'_, '_, E> {
                 // The position in the file is not part of the id, so a new entry does not change
                 // other ids.
                 let index: Cow<'_, str> = match part {
-                    0 => format!("{}:{occurrence}", entry.key).into(),
-                    _ => format!("{}:{occurrence}#{part}", entry.key).into(),
+                    0 => format!("{name}:{occurrence}").into(),
+                    _ => format!("{name}:{occurrence}#{part}").into(),
                 };
                 self.take(&index, text, &place)?;
             }
@@ -234,6 +238,16 @@ impl<E> EntryReader<'_, '_, E> {
         record.raw_source_format = Some(Opaque::new(place).expect("a struct is a JSON object"));
         note_stamps(&mut record, &self.shared.stamps);
         (self.take)(record)
+    }
+}
+
+/// Returns what tells an entry from others, wherever it is in the file: its key, or else the id of
+/// its stamp, or else what it says. The line break before it is in no key.
+fn name_of<'a>(entry: &'a bullets::BulletEntry<'_>) -> Cow<'a, str> {
+    match (entry.key, ProvenanceStamp::at_end_of(&entry.content)) {
+        (Some(key), _) => key.into(),
+        (None, Some((_, stamp))) => format!("\n{}", stamp.id).into(),
+        (None, None) => format!("\n{}", entry.content).into(),
     }
 }
 
@@ -329,6 +343,31 @@ mod tests {
         }
         let session = &read("memory/session_a1b2.md", "text\n")[0];
         assert_eq!(session.source.session_id.as_deref(), Some("a1b2"));
+    }
+
+    #[test]
+    fn entries_without_a_key_are_records_of_their_own() {
+        let text = "# Daily Log \u{2014} 2026-11-16\n\n\
+            - The boat is red. <!-- anemone: k7f3xq2b -->\n\n\
+            - **tea**: Lin drinks tea. <!-- anemone: k7f3xq2c -->\n\n\
+            - The lamp\n  is lit.\n  <!-- anemone: k7f3xq2d -->\n\n\
+            - by hand\n- **bread**: rye\n- part of the bread\n";
+        let found = read("memory/2026-11-16.md", text);
+        let contents: Vec<&str> = found.iter().map(|record| record.content.as_str()).collect();
+        assert_eq!(
+            contents,
+            [
+                "The boat is red. <!-- anemone: k7f3xq2b -->",
+                "Lin drinks tea. <!-- anemone: k7f3xq2c -->",
+                "The lamp\n  is lit.\n  <!-- anemone: k7f3xq2d -->",
+                "by hand",
+                "rye\n- part of the bread",
+            ]
+        );
+        // The ids stay when an entry goes from the beginning.
+        let rest = read("memory/2026-11-16.md", text.split_once(" -->\n\n").unwrap().1);
+        let ids = |records: &[Record]| records.iter().map(|record| record.id).collect::<Vec<_>>();
+        assert_eq!(ids(&rest), ids(&found)[1..]);
     }
 
     #[test]

@@ -56,12 +56,19 @@ impl ZeroClawRows {
         &self,
         ask: impl FnOnce(&AgentRows) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, MemoryError> {
+        self.with_reader(|rows| ask(rows).map_err(|error| failed(&self.path, error)))
+    }
+
+    fn with_reader<T>(
+        &self,
+        ask: impl FnOnce(&AgentRows) -> Result<T, MemoryError>,
+    ) -> Result<Option<T>, MemoryError> {
         // A panic in another thread leaves nothing in an inconsistent state.
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         if reader.is_none() {
             *reader = open::open_to_read(&self.path).map_err(unopened)?.map(|db| self.rows(db));
         }
-        reader.as_ref().map(ask).transpose().map_err(failed)
+        reader.as_ref().map(ask).transpose()
     }
 
     /// Opens the database to write, and creates it if it does not exist.
@@ -89,7 +96,16 @@ impl RowStore for ZeroClawRows {
         Ok(self.read(AgentRows::list)?.unwrap_or_default())
     }
 
+    fn superseded(&self) -> Result<usize, MemoryError> {
+        Ok(self.read(AgentRows::count_superseded)?.unwrap_or_default())
+    }
+
     fn matching(&self, target: &ForgetTarget) -> Result<Vec<KeptRow>, MemoryError> {
+        // Whole rows are read by those who are about to change them, and what cannot be done must
+        // not be planned.
+        self.with_reader(|rows| {
+            open::check_for_changes(&rows.db, &rows.path, &rows.shape).map(drop).map_err(unopened)
+        })?;
         Ok(self.read(|rows| rows.matching(target))?.unwrap_or_default())
     }
 
@@ -147,24 +163,29 @@ impl RowStore for ZeroClawRows {
         Ok(self.read(|rows| rows.category_of(key))?.flatten())
     }
 
+    fn spelt(&self, category: &Category) -> Result<Category, MemoryError> {
+        let spelt = self.read(|rows| Ok(rows.spelt(category)))?;
+        Ok(spelt.unwrap_or_else(|| category.clone()))
+    }
+
     fn noted(&self, rows: &[KeptRow]) -> RowsRecord {
         noted::noted(&self.path, &self.alias, rows)
     }
 
     fn remove(&self, rows: &[KeptRow]) -> Result<usize, MemoryError> {
-        self.open()?.remove(rows).map_err(failed)
+        self.open()?.remove(rows).map_err(|error| failed(&self.path, error))
     }
 
     fn compact(&self) -> Result<(), MemoryError> {
-        self.open()?.compact().map_err(failed)
+        self.open()?.compact().map_err(|error| failed(&self.path, error))
     }
 
     fn plan_back(&self, noted: &RowsRecord) -> Result<RowsUndo, MemoryError> {
-        self.open()?.plan_back(noted).map_err(failed)
+        self.open()?.plan_back(noted).map_err(|error| failed(&self.path, error))
     }
 
     fn take_back(&self, noted: &RowsRecord) -> Result<(RowsUndo, RowsRecord), MemoryError> {
-        self.open()?.take_back(noted).map_err(failed)
+        self.open()?.take_back(noted).map_err(|error| failed(&self.path, error))
     }
 
     fn count_past(&self, category: &str, before: Date) -> Result<Option<u64>, BackendError> {
@@ -173,9 +194,43 @@ impl RowStore for ZeroClawRows {
 }
 
 fn unopened(error: OpenRowsError) -> MemoryError {
-    MemoryError::Open(Box::new(error))
+    match error {
+        OpenRowsError::Database { path, source } if is_busy(&source) => failed(&path, source),
+        error => MemoryError::Open(Box::new(error)),
+    }
 }
 
-fn failed(error: rusqlite::Error) -> MemoryError {
-    MemoryError::Database(Box::new(error))
+fn failed(database: &Path, error: rusqlite::Error) -> MemoryError {
+    if is_busy(&error) {
+        MemoryError::Busy { database: database.to_owned(), source: Box::new(error) }
+    } else {
+        MemoryError::Database(Box::new(error))
+    }
+}
+
+/// Whether another program holds the lock of the database, and did not let go of it in time.
+fn is_busy(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::{Error, ffi};
+
+    use super::*;
+
+    #[test]
+    fn a_lock_that_another_program_holds_is_told_from_other_failures() {
+        let path = PathBuf::from("brain.db");
+        let error = |code| Error::SqliteFailure(ffi::Error::new(code), None);
+        let opened =
+            |code| unopened(OpenRowsError::Database { path: path.clone(), source: error(code) });
+        for code in [ffi::SQLITE_BUSY, ffi::SQLITE_LOCKED] {
+            assert!(matches!(opened(code), MemoryError::Busy { .. }));
+            assert!(matches!(failed(&path, error(code)), MemoryError::Busy { .. }));
+        }
+        assert!(matches!(opened(ffi::SQLITE_CORRUPT), MemoryError::Open(_)));
+        assert!(matches!(failed(&path, error(ffi::SQLITE_FULL)), MemoryError::Database(_)));
+    }
 }

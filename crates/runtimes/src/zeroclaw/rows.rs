@@ -350,21 +350,25 @@ impl<'a> RowReader<'a> {
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let tally = &self.tally;
         let told = [
-            (tally.cut, "rows_cut", "rows have a value that is too long; it travels in part"),
+            (tally.cut, "rows_cut", "rows with a value that is too long and travels in part"),
             (
                 tally.no_vector,
                 "vectors_malformed",
-                "rows have a vector that is none, kept as it is",
+                "rows whose vector cannot be read; its bytes are kept as they are",
             ),
             (
                 tally.no_time,
                 "rows_undated",
-                "rows have no time that can be read; the file's is taken",
+                "rows whose time cannot be read; they get the time of the file",
             ),
-            (tally.no_link, "links_unresolved", "rows are replaced by one that is not there"),
-            (tally.no_stamp, "stamps_unread", "notes of where rows come from are too much to read"),
+            (
+                tally.no_link,
+                "links_unresolved",
+                "rows that name a row in their place which does not exist",
+            ),
+            (tally.no_stamp, "stamps_unread", "rows whose origin could not be read"),
         ];
-        let warning = |(count, code, what)| Warning::new(code, format!("{count} {what}"));
+        let warning = |(count, code, what)| Warning::new(code, format!("{what}: {count}"));
         told.into_iter().filter(|value| value.0 > 0).map(warning).collect()
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anemone_format::{AgentId, StampTable};
 
 use super::config::{Backend, Config};
-use super::layout::{self, MEMORY, PathRole};
+use super::layout::{self, CURATED, MEMORY, PathRole};
 use super::{DEFAULT_ALIAS, NAMESPACES, RUNTIME, ZeroClaw, entries, sessions, vectors};
 use super::{
     brain::Brain, discover::first_of, discover::is_live, rows::ReadingContext, rows::RowReader,
@@ -15,7 +15,7 @@ use super::{
 use crate::kit::{
     DatabaseError, FoundAgent, Machine, MemoryBackend, OddityKind, ReadError, SIDECAR,
     SearchAgents, Searchable, SearchableRecord, SearchedFile, SearchedFolder, Store, StoreKind,
-    UnsearchedCounts, VectorOf, WantedModel, Warning, is_of_tool, times, with_logs,
+    UnsearchedCounts, VectorOf, WantedModel, Warning, is_of_tool, names_in, times, with_logs,
 };
 
 impl SearchAgents for ZeroClaw {
@@ -146,13 +146,24 @@ pub(super) fn sessions_in(agent: &FoundAgent) -> Vec<PathBuf> {
 
 /// Returns where the agent stores new memories: without a configuration, where existing ones are.
 fn keeps(backend: Option<&Backend>, agent: &FoundAgent) -> MemoryBackend {
-    let rows = agent.database.clone().map_or(MemoryBackend::Markdown, MemoryBackend::Sqlite);
+    let rows = || agent.database.clone().map_or(MemoryBackend::Markdown, MemoryBackend::Sqlite);
     match backend {
         Some(Backend::Markdown) => MemoryBackend::Markdown,
         Some(Backend::None) => MemoryBackend::None,
         Some(Backend::Elsewhere(name)) => MemoryBackend::External(name.clone()),
-        Some(Backend::Sqlite | Backend::Lucid) | None => rows,
+        Some(Backend::Sqlite | Backend::Lucid) => rows(),
+        None if !agent.database.as_deref().is_some_and(is_live) && has_entries(agent) => {
+            MemoryBackend::Markdown
+        }
+        None => rows(),
     }
+}
+
+/// Whether the workspace has files in which ZeroClaw keeps memories if the backend is Markdown.
+fn has_entries(agent: &FoundAgent) -> bool {
+    let is_entries = |name: &String| name.ends_with(".md");
+    agent.workspace.join(CURATED).is_file()
+        || names_in(&agent.workspace.join(MEMORY)).iter().any(is_entries)
 }
 
 /// Returns what a folder is.

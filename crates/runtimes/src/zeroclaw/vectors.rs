@@ -11,7 +11,7 @@ use super::rows::{CONFIG, Model, vector_of};
 use super::searchable::aliases;
 use crate::kit::{
     DatabaseError, FoundAgent, Machine, ReadError, RowEmbedder, RowVectors, Value, VectorOf,
-    WantedModel,
+    WantedModel, is_local_url,
 };
 
 /// Where OpenRouter is.
@@ -55,7 +55,8 @@ pub(super) fn read(
 }
 
 /// Returns how the runtime makes the vectors of new rows: with the service that its settings name.
-/// It takes a provider that it does not know for none.
+/// It takes a provider that it does not know for none. An address of the user's own is asked by us
+/// only if it is on this machine, as for a search.
 pub(super) fn row_vectors(agent: &FoundAgent) -> RowVectors {
     let config = agent.config.as_ref().and_then(|file| Config::of(file).ok());
     let Some(config) = config else { return RowVectors::None };
@@ -65,7 +66,8 @@ pub(super) fn row_vectors(agent: &FoundAgent) -> RowVectors {
     let url = match (provider.as_str(), provider.strip_prefix("custom:")) {
         ("openai", _) => None,
         ("openrouter", _) => Some(OPENROUTER.to_owned()),
-        (_, Some(url)) => Some(url.trim().to_owned()),
+        (_, Some(url)) if is_local_url(url.trim()) => Some(url.trim().to_owned()),
+        (_, Some(_)) => return RowVectors::OtherMachine,
         // The name of an entry of the configuration.
         (name, None) if name.contains('.') => return RowVectors::ByRuntime,
         _ => return RowVectors::None,
@@ -146,6 +148,17 @@ mod tests {
             })
             .unwrap();
             texts
+        }
+    }
+
+    #[test]
+    fn an_address_on_another_machine_is_left_to_the_runtime() {
+        for (url, is_asked) in [("http://127.0.0.1:9/v1", true), ("https://192.0.2.2/v1", false)] {
+            let config = format!("[memory]\nembedding_provider = \"custom:{url}\"\n");
+            let install = Install::new("", Some(&config));
+            let found = row_vectors(&install.agent);
+            assert_eq!(matches!(found, RowVectors::Service(_)), is_asked, "{url}");
+            assert_eq!(matches!(found, RowVectors::OtherMachine), !is_asked, "{url}");
         }
     }
 

@@ -12,12 +12,17 @@
 //! An entry ends where the next one begins; the blank line between them belongs to neither. A
 //! bullet in a fence of code is part of an entry. A fence counts only when it is closed.
 //!
+//! `anemone remember` writes `- text <!-- anemone: ... -->` where no key is given. Such an entry has
+//! no key here, and begins with its list item; so does every item after the end of an entry with a
+//! stamp.
+//!
 //! The runtime does not escape a line of a content that looks like the start of an entry. We do:
 //! [`escaped`] puts a backslash before such a line, as in Markdown, and [`plain`] removes it.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use anemone_format::ProvenanceStamp;
 use anemone_markdown::{Page, byte_order_mark};
 
 /// The first line of a new file.
@@ -36,7 +41,7 @@ pub(super) struct EntryFileParts<'a> {
 /// An entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BulletEntry<'a> {
-    pub(super) key: &'a str,
+    pub(super) key: Option<&'a str>,
     /// As it was stored.
     pub(super) content: Cow<'a, str>,
     /// Its bytes in the file, with the blank line after it.
@@ -72,7 +77,10 @@ pub(super) fn cut(text: &str) -> Option<EntryFileParts<'_>> {
     let mut entries = Vec::with_capacity(starts.len());
     for (start, end) in starts.iter().copied().zip(ends) {
         let whole = &text[start..end];
-        let (key, at) = head_of(first_line(whole)).expect("an entry starts here");
+        let (key, at) = match head_of(first_line(whole)) {
+            Some((key, at)) => (Some(key), at),
+            None => (None, ITEM.len()),
+        };
         let mut content = &whole[at..];
         content = content.strip_suffix(line_end).unwrap_or(content);
         if end < text.len() {
@@ -142,14 +150,39 @@ fn starts(text: &str) -> Vec<usize> {
     let fences = fences(text);
     let mut fences = fences.iter().peekable();
     let mut starts = Vec::new();
+    // Whether the last line that is not blank ends with a stamp, and so ends its entry.
+    let mut is_behind_stamp = false;
     for (at, line) in lines(text) {
         while fences.next_if(|fence| fence.end <= at).is_some() {}
         let fenced = fences.peek().is_some_and(|fence| fence.start < at);
-        if !fenced && head_of(line).is_some() {
+        let is_item = || is_item(line) && (is_behind_stamp || is_stamped(&text[at..]));
+        if !fenced && (head_of(line).is_some() || is_item()) {
             starts.push(at);
+        }
+        if !line.trim().is_empty() {
+            is_behind_stamp = has_stamp(line);
         }
     }
     starts
+}
+
+/// The mark of a list item, which is all that an entry without a key begins with.
+const ITEM: &str = "- ";
+
+fn is_item(line: &str) -> bool {
+    line.strip_prefix(ITEM).is_some_and(|rest| !rest.trim().is_empty())
+}
+
+fn has_stamp(line: &str) -> bool {
+    ProvenanceStamp::at_end_of(line).is_some()
+}
+
+/// Whether the list item at the start of a text ends with a stamp; its further lines are indented.
+fn is_stamped(text: &str) -> bool {
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    let mut rest = lines.take_while(|line| line.is_empty() || line.starts_with(' '));
+    has_stamp(first) || rest.any(has_stamp)
 }
 
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -247,21 +280,27 @@ fn mark_of(line: &str) -> Option<FenceMark> {
 }
 
 /// Returns whether a line would be read as something else than a part of a content, whatever
-/// backslashes it begins with.
-fn is_delicate(line: &str, first: bool) -> bool {
+/// backslashes it begins with. Where a content has stamps, any list item could be.
+fn is_delicate(line: &str, first: bool, has_stamps: bool) -> bool {
     let bare = line.trim_start_matches('\\');
-    (!first && head_of(bare).is_some()) || mark_of(bare).is_some()
+    let is_start = head_of(bare).is_some() || (has_stamps && is_item(bare));
+    (!first && is_start) || mark_of(bare).is_some()
 }
 
 /// Writes a content so that [`cut`] finds it again, whatever precedes and follows it.
 pub(super) fn escaped(content: &str) -> Cow<'_, str> {
-    edited(content, |line, first| is_delicate(line, first).then_some(BackslashEdit::Add))
+    let has_stamps = ProvenanceStamp::all_in(content).next().is_some();
+    edited(content, |line, first| {
+        is_delicate(line, first, has_stamps).then_some(BackslashEdit::Add)
+    })
 }
 
 /// Removes what [`escaped`] added.
 fn plain(content: &str) -> Cow<'_, str> {
+    let has_stamps = ProvenanceStamp::all_in(content).next().is_some();
     edited(content, |line, first| {
-        (line.starts_with('\\') && is_delicate(line, first)).then_some(BackslashEdit::Take)
+        (line.starts_with('\\') && is_delicate(line, first, has_stamps))
+            .then_some(BackslashEdit::Take)
     })
 }
 
@@ -272,7 +311,7 @@ enum BackslashEdit {
 
 /// Edits the lines of a content that are not in a fence.
 fn edited(content: &str, edit: impl Fn(&str, bool) -> Option<BackslashEdit>) -> Cow<'_, str> {
-    if !content.contains("- **") && !content.contains("```") && !content.contains("~~~") {
+    if !content.contains(ITEM) && !content.contains("```") && !content.contains("~~~") {
         return Cow::Borrowed(content);
     }
     let fences = fences_of_content(content);
@@ -312,7 +351,10 @@ mod tests {
 
     fn entries(text: &str) -> Vec<(&str, String)> {
         let cut = cut(text).unwrap();
-        cut.entries.into_iter().map(|entry| (entry.key, entry.content.into_owned())).collect()
+        cut.entries
+            .into_iter()
+            .map(|entry| (entry.key.unwrap_or_default(), entry.content.into_owned()))
+            .collect()
     }
 
     // Written by the real program, 0.8.7.
@@ -325,7 +367,9 @@ mod tests {
         let found: Vec<_> = cut
             .entries
             .iter()
-            .map(|entry| (entry.key, &*entry.content, entry.line_start, entry.line_end))
+            .map(|entry| {
+                (entry.key.unwrap_or_default(), &*entry.content, entry.line_start, entry.line_end)
+            })
             .collect();
         assert_eq!(
             found,
@@ -402,6 +446,9 @@ mod tests {
             Just("- **k**: v".to_owned()),
             Just("\\- **k**: v".to_owned()),
             Just("- **k**: ```".to_owned()),
+            Just("- v".to_owned()),
+            Just("\\- v".to_owned()),
+            Just("- v <!-- anemone: k7f3xq2b -->".to_owned()),
             Just("  - **k**: v".to_owned()),
             Just("```".to_owned()),
             Just("```rust".to_owned()),

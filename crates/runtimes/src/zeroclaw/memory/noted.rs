@@ -27,6 +27,7 @@ impl AgentRows {
         new: &[NewRow<'_>],
         keep: &mut KeepRows<'_>,
     ) -> Result<(), MemoryError> {
+        let failed = |error| failed(&self.path, error);
         let all = self.begin().map_err(failed)?;
         keep(self.before(new).map_err(failed)?)?;
         for row in new {

@@ -3,9 +3,11 @@
 //! New databases get the schema of the newest ZeroClaw. An existing one is used as it is if it has
 //! the columns of February 2026 or later; older ones are migrated by ZeroClaw itself and refused
 //! here. The database that the first documents describe, with one column `timestamp`, is used as it
-//! is, too; its full-text index may lack the triggers, and then it is filled here. The file is
-//! untrusted: functions with side effects are disabled in its schema, its shadow
+//! is, too; its full-text index may lack some triggers or all, and then it is filled here. The file
+//! is untrusted: functions with side effects are disabled in its schema, its shadow
 //! tables cannot be written, and triggers other than ZeroClaw's own three are refused.
+//!
+//! Rows of every shape can be listed: all this is required only before something is changed.
 
 use std::collections::HashSet;
 use std::io;
@@ -59,6 +61,9 @@ pub(crate) enum OpenRowsError {
         /// What is missing.
         missing: &'static str,
     },
+    /// Its full-text index has no triggers, and we do not know how to fill it.
+    #[error("{0} has a full-text index of an unknown form, which a change would make wrong")]
+    UnknownIndex(PathBuf),
     /// A trigger in it would run on writes.
     #[error("{path} has a trigger that is not ZeroClaw's: {name:?}")]
     ForeignTrigger {
@@ -85,9 +90,10 @@ pub(super) enum SearchIndex {
     Triggers,
     /// There is no such index.
     None,
-    /// Nothing does: it indexes the table, and is rebuilt after a change.
+    /// Not all triggers are there: it indexes the table, and is rebuilt after a change.
     Rebuilt,
-    /// Nothing does: it has its own copy of the texts, and is filled again after a change.
+    /// Not all triggers are there: it has its own copy of the texts, and is filled again after a
+    /// change.
     Refilled,
 }
 
@@ -105,7 +111,8 @@ impl DatabaseShape {
         has_timestamp(&self.columns)
     }
 
-    /// Returns the column with the time at which a row was written first.
+    /// Returns the column with the time at which a row was written first; a database that can only
+    /// be read may lack it.
     pub(super) fn created(&self) -> &'static str {
         if self.has_timestamp() { TIMESTAMP } else { "created_at" }
     }
@@ -156,7 +163,8 @@ pub(super) fn open(path: &Path, now: &str) -> Result<(Connection, DatabaseShape)
     if names(&all, "table").map_err(failed)?.is_empty() {
         make(&all, now).map_err(failed)?;
     }
-    let shape = look(&all, path)?;
+    let mut shape = look(&all, path)?;
+    shape.search = check_for_changes(&all, path, &shape)?;
     all.commit().map_err(failed)?;
     Ok((db, shape))
 }
@@ -220,6 +228,7 @@ fn names(db: &Connection, kind: &str) -> rusqlite::Result<HashSet<String>> {
     found.collect()
 }
 
+/// Reads the shape of a database; it has what is needed to list its rows.
 fn look(db: &Connection, path: &Path) -> Result<DatabaseShape, OpenRowsError> {
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let tables = names(db, "table").map_err(failed)?;
@@ -244,34 +253,46 @@ fn look(db: &Connection, path: &Path) -> Result<DatabaseShape, OpenRowsError> {
         Ok(())
     })
     .map_err(failed)?;
-    let old = |missing| OpenRowsError::OldShape { path: path.to_owned(), missing };
-    let is_first = has_timestamp(&columns);
-    let needed = if is_first { &NEEDED_WITH_TIMESTAMP[..] } else { &NEEDED[..] };
-    if let Some(missing) = needed.iter().copied().find(|column| !columns.contains(*column)) {
-        return Err(match missing {
-            "id" | "key" | "content" => not_memories(),
-            _ => old(missing),
-        });
+    if ["id", "key", "content"].iter().any(|column| !columns.contains(*column)) {
+        return Err(not_memories());
     }
     if columns.contains("agent_id") && !tables.contains("agents") {
-        return Err(old("agents"));
+        return Err(OpenRowsError::OldShape { path: path.to_owned(), missing: "agents" });
     }
-    let has_triggers = check_triggers(db, path)?;
-    let search = match (tables.contains("memories_fts"), has_triggers) {
-        (true, true) => SearchIndex::Triggers,
-        (true, false) if is_first => by_hand(db, path)?,
-        (false, false) if is_first => SearchIndex::None,
-        (false, _) => return Err(old("memories_fts")),
-        (true, false) => return Err(old("triggers")),
-    };
-    Ok(DatabaseShape { columns, tables, search })
+    Ok(DatabaseShape { columns, tables, search: SearchIndex::default() })
+}
+
+/// Checks whether rows of a database can be changed beside ZeroClaw, and returns how its full-text
+/// index stays in step then.
+pub(super) fn check_for_changes(
+    db: &Connection,
+    path: &Path,
+    shape: &DatabaseShape,
+) -> Result<SearchIndex, OpenRowsError> {
+    let old = |missing| OpenRowsError::OldShape { path: path.to_owned(), missing };
+    let is_first = shape.has_timestamp();
+    let needed = if is_first { &NEEDED_WITH_TIMESTAMP[..] } else { &NEEDED[..] };
+    if let Some(missing) = needed.iter().copied().find(|column| !shape.has(column)) {
+        return Err(old(missing));
+    }
+    let triggers = count_triggers(db, path)?;
+    let has_all = triggers == SCHEMA.triggers.len();
+    match (shape.has_table("memories_fts"), has_all) {
+        (true, true) => Ok(SearchIndex::Triggers),
+        // What a trigger did already is done again with everything else, which changes nothing.
+        (true, false) if is_first => by_hand(db, path),
+        (false, _) if is_first && triggers == 0 => Ok(SearchIndex::None),
+        (false, _) => Err(old("memories_fts")),
+        (true, false) if triggers == 0 => Err(old("triggers")),
+        (true, false) => Err(old("complete set of triggers")),
+    }
 }
 
 fn has_timestamp(columns: &HashSet<String>) -> bool {
     columns.contains(TIMESTAMP) && !columns.contains("created_at")
 }
 
-/// Returns how a full-text index without triggers is filled.
+/// Returns how a full-text index that lacks triggers is filled.
 fn by_hand(db: &Connection, path: &Path) -> Result<SearchIndex, OpenRowsError> {
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let sql: String = db
@@ -289,11 +310,11 @@ fn by_hand(db: &Connection, path: &Path) -> Result<SearchIndex, OpenRowsError> {
     if sql.starts_with("createvirtualtable") && fills && !sql.contains("content=") {
         return Ok(SearchIndex::Refilled);
     }
-    Err(OpenRowsError::OldShape { path: path.to_owned(), missing: "triggers" })
+    Err(OpenRowsError::UnknownIndex(path.to_owned()))
 }
 
-/// Refuses a trigger that is not ZeroClaw's; returns whether it has all of those.
-fn check_triggers(db: &Connection, path: &Path) -> Result<bool, OpenRowsError> {
+/// Refuses a trigger that is not ZeroClaw's; returns how many of those there are.
+fn count_triggers(db: &Connection, path: &Path) -> Result<usize, OpenRowsError> {
     let failed = |source| OpenRowsError::Database { path: path.to_owned(), source };
     let read = || -> rusqlite::Result<Vec<(String, String)>> {
         let mut find =
@@ -310,8 +331,5 @@ fn check_triggers(db: &Connection, path: &Path) -> Result<bool, OpenRowsError> {
             });
         }
     }
-    if found.is_empty() || found.len() == SCHEMA.triggers.len() {
-        return Ok(!found.is_empty());
-    }
-    Err(OpenRowsError::OldShape { path: path.to_owned(), missing: "triggers" })
+    Ok(found.len())
 }

@@ -1,5 +1,6 @@
 //! Counts outdated rows of a ZeroClaw database; nothing is removed here.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use jiff::civil::Date;
@@ -7,9 +8,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::kit::with_suffix;
+use crate::zeroclaw::schema::TIMESTAMP;
 
 /// Counts the rows of a category that were last written before a day; `None` when there is no such
-/// database or table. The database is only read.
+/// database or table. A database of the first documents has one time for a row. The database is
+/// only read.
 pub(super) fn count_past_rows(
     database: &Path,
     category: &str,
@@ -20,21 +23,15 @@ pub(super) fn count_past_rows(
     }
     let connection = open(database)?;
     // A view could run anything.
-    let is_known: bool = connection.query_row(
-        "SELECT (SELECT type FROM sqlite_schema WHERE name = 'memories') IS 'table' \
-         AND (SELECT count(*) FROM pragma_table_info('memories') \
-              WHERE name IN ('category', 'updated_at')) = 2",
-        [],
-        |row| row.get(0),
-    )?;
-    if !is_known {
-        return Ok(None);
-    }
-    let count: i64 = connection.query_row(
-        "SELECT count(*) FROM memories WHERE category = ?1 AND updated_at < ?2",
-        (category, before.to_string()),
-        |row| row.get(0),
-    )?;
+    let sql = "SELECT name FROM pragma_table_info('memories')
+        WHERE (SELECT type FROM sqlite_schema WHERE name = 'memories') IS 'table'";
+    let columns: HashSet<String> =
+        connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let time = ["updated_at", TIMESTAMP].into_iter().find(|name| columns.contains(*name));
+    let Some(time) = time.filter(|_| columns.contains("category")) else { return Ok(None) };
+    let sql = format!("SELECT count(*) FROM memories WHERE category = ?1 AND {time} < ?2");
+    let count: i64 =
+        connection.query_row(&sql, (category, before.to_string()), |row| row.get(0))?;
     Ok(u64::try_from(count).ok())
 }
 
@@ -84,5 +81,18 @@ mod tests {
         drop(connection);
         assert_eq!(count_past_rows(&path, "conversation", before).unwrap(), Some(1));
         assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn rows_with_one_time_are_counted_by_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("memory.db");
+        let connection = Connection::open(&path).unwrap();
+        let sql = "CREATE TABLE memories(category, timestamp);
+             INSERT INTO memories VALUES ('conversation', '2026-10-16T23:00:00Z'),
+             ('conversation', '2026-10-17T01:00:00Z'), ('core', '2020-01-01');";
+        connection.execute_batch(sql).unwrap();
+        let before = jiff::civil::date(2026, 10, 17);
+        assert_eq!(count_past_rows(&path, "conversation", before).unwrap(), Some(1));
     }
 }

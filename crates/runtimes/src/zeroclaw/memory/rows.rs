@@ -77,7 +77,7 @@ impl AgentRows {
 
     /// Returns the condition for rows that were not superseded.
     fn current(&self) -> &'static str {
-        if self.shape.has("superseded_by") { "m.superseded_by IS NULL" } else { "TRUE" }
+        if self.shape.has("superseded_by") { "(m.superseded_by IS NULL)" } else { "TRUE" }
     }
 
     fn select(&self, condition: &str) -> rusqlite::Result<String> {
@@ -88,14 +88,15 @@ impl AgentRows {
             ("NULL", String::new())
         };
         Ok(format!(
-            "SELECT m.id, m.key, m.content, m.category, m.{created}, {session}, {importance},
-             {}, m.{updated} FROM memories m {} WHERE {} AND {condition}
-             ORDER BY m.{updated} DESC, m.rowid DESC LIMIT {MOST_ROWS}",
+            "SELECT m.id, m.key, m.content, {category}, {created}, {session}, {importance},
+             {} FROM memories m {} WHERE {} AND {condition}
+             ORDER BY {updated} DESC, m.rowid DESC LIMIT {MOST_ROWS}",
             stamps.0,
             stamps.1,
             self.visible(),
-            created = self.shape.created(),
-            updated = self.shape.updated(),
+            category = self.shape.or_null("category"),
+            created = self.shape.or_null(self.shape.created()),
+            updated = self.shape.or_null(self.shape.updated()),
             session = self.shape.or_null("session_id"),
         ))
     }
@@ -108,12 +109,24 @@ impl AgentRows {
         found.collect()
     }
 
+    /// Counts the rows that were superseded.
+    pub(super) fn count_superseded(&self) -> rusqlite::Result<usize> {
+        let sql = format!(
+            "SELECT count(*) FROM memories m WHERE {} AND NOT {}",
+            self.visible(),
+            self.current()
+        );
+        let count: i64 = self.db.query_row(&sql, &[(":alias", &self.alias)], |row| row.get(0))?;
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
     /// Returns the category of the row with a key, as it is spelt.
     pub(super) fn category_of(&self, key: &str) -> rusqlite::Result<Option<Category>> {
-        let (updated, visible) = (self.shape.updated(), self.visible());
+        let (category, visible) = (self.shape.or_null("category"), self.visible());
+        let updated = self.shape.or_null(self.shape.updated());
         let sql = format!(
-            "SELECT m.category FROM memories m WHERE m.key = :name AND {visible}
-             ORDER BY m.{updated} DESC, m.rowid DESC LIMIT 1"
+            "SELECT {category} FROM memories m WHERE m.key = :name AND {visible}
+             ORDER BY {updated} DESC, m.rowid DESC LIMIT 1"
         );
         let bound: &[(&str, &dyn ToSql)] = &[(":name", &key), (":alias", &self.alias)];
         let read = |row: &Row<'_>| lossy(row.get_ref(0)?);
@@ -166,7 +179,7 @@ impl AgentRows {
             ("id", new.id.to_string().into()),
             ("key", new.key.to_owned().into()),
             ("content", new.content.to_owned().into()),
-            ("category", self.spelt(new.category).into()),
+            ("category", self.spelt(new.category).as_str().to_owned().into()),
             ("embedding", vector),
             (shape.created(), now.clone().into()),
             ("updated_at", now.clone().into()),
@@ -220,12 +233,12 @@ impl AgentRows {
     }
 
     /// Returns a category as the database spells it: the first documents mark a user's own.
-    fn spelt(&self, category: &Category) -> String {
+    pub(super) fn spelt(&self, category: &Category) -> Category {
         match category {
             Category::Custom(name) if self.shape.has_timestamp() && !name.starts_with(CUSTOM) => {
-                format!("{CUSTOM}{name}")
+                Category::Custom(format!("{CUSTOM}{name}"))
             }
-            other => other.as_str().to_owned(),
+            other => other.clone(),
         }
     }
 
