@@ -3,7 +3,7 @@
 //! A plan says what would be written, and the objections: secrets and duplicates. The caller
 //! decides whether to write it anyway.
 
-use anemone_format::ProvenanceStamp;
+use anemone_format::{Origin, ProvenanceStamp};
 use anemone_secrets::{SecretHit, redact_text, scan};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -444,7 +444,6 @@ fn look_together(given: &mut NewEntry, secrets: Secrets) -> Vec<SecretLocation> 
 
 #[cfg(test)]
 mod tests {
-    use anemone_format::Origin;
 
     use super::*;
     use crate::layout::MarkdownLayout;

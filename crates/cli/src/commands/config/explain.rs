@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use anemone::settings::{ExplainReport, ExplainRequest, ExplainedSetting, LostSetting, explain};
+use anemone::settings::{
+    ExplainReport, ExplainRequest, ExplainedSetting, LostSetting, SettingOrigin, explain,
+};
 use clap::Args;
 use serde_json::Value;
 
