@@ -116,6 +116,15 @@ pub enum EmbedderError {
     /// The address is no URL.
     #[error("the address of the embedder is not a URL")]
     NotAUrl,
+    /// The configured address is not the one that an index has vectors from. Texts that were meant
+    /// for one place do not go to another one because a configuration was changed.
+    #[error("the index has vectors from {there}, and the service is now at {configured}")]
+    OtherPlace {
+        /// The host of the vectors.
+        there: String,
+        /// The host of the configuration.
+        configured: String,
+    },
     /// The address holds something that may be secret.
     #[error("the URL of the embedder holds {0}")]
     SecretInUrl(&'static str),
@@ -318,7 +327,7 @@ impl EmbedderFactory<'_> {
         let threads = self.host.threads;
         let embedder: Box<dyn Embedder> = match wanted.name {
             EmbedderKind::Service(service) => {
-                return ServiceRequest { maker: self, wanted, service, url }.make();
+                return ServiceRequest { maker: self, wanted, service, url, identity: None }.make();
             }
             EmbedderKind::Builtin => return Ok(self.table()),
             EmbedderKind::BuiltinQuality => Box::new(LocalModel::builtin().with_threads(threads)),
@@ -417,7 +426,16 @@ impl EmbedderFactory<'_> {
             notes.push(SearchNote::EmbedderNotNamed(wanted));
             return None;
         }
-        match self.make(&wanted, noted.and_then(|noted| noted.1).as_deref()) {
+        let url = noted.and_then(|noted| noted.1);
+        let made = match (wanted.name, there) {
+            (EmbedderKind::Service(service), Some(set)) => {
+                let identity = Some(&set.identity);
+                let url = url.as_deref();
+                ServiceRequest { maker: self, wanted: &wanted, service, url, identity }.make()
+            }
+            _ => self.make(&wanted, url.as_deref()),
+        };
+        match made {
             Ok(chosen) => Some(chosen),
             Err(error) => {
                 notes.push(SearchNote::EmbedderUnavailable { embedder: wanted, error });

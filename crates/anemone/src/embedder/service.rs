@@ -18,6 +18,8 @@ pub(super) struct ServiceRequest<'a> {
     pub service: Provider,
     /// Where it is, when the user said so at this run or noted it before.
     pub url: Option<&'a str>,
+    /// Whose vectors an index has, if they are to be continued.
+    pub identity: Option<&'a ModelIdentity>,
 }
 
 impl ServiceRequest<'_> {
@@ -30,6 +32,14 @@ impl ServiceRequest<'_> {
         let host = self.checked_host(url)?;
         let mut remote = Remote::new(settings).map_err(EmbedderError::Service)?;
         let ModelIdentity { provider, model, .. } = remote.identity();
+        if let Some(there) = self.identity.filter(|there| there.model != *model) {
+            let place = |model: &str| {
+                let host = model.rsplit_once('@').map(|(_, host)| host.to_owned());
+                host.unwrap_or_else(|| self.service.name().to_owned())
+            };
+            let (there, configured) = (place(&there.model), place(model));
+            return Err(EmbedderError::OtherPlace { there, configured });
+        }
         let own = |set: &&VectorSet| {
             (&set.identity.provider, &set.identity.model) == (provider, model) && set.chunks > 0
         };

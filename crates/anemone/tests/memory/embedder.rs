@@ -570,6 +570,35 @@ fn a_changed_config_is_followed_by_itself_when_that_is_free() {
 }
 
 #[test]
+fn texts_do_not_go_elsewhere_because_an_address_is_gone_or_another_one() {
+    let (library, there) = one_note();
+    let elsewhere = Service::start();
+    library.settle(&there, "");
+    library.index("openai");
+    library.machine.write("notes/b.md", "# Cello\n\nThe cello is in the attic.\n");
+    let is_refused = |note: &&SearchNote| {
+        let error = match note {
+            SearchNote::EmbedderUnavailable { error, .. } => error,
+            _ => return false,
+        };
+        matches!(error, EmbedderError::OtherPlace { .. })
+    };
+    let requests = elsewhere.requests().len();
+    library.settle(&elsewhere, "");
+    let report = library.search("cello");
+    assert!(typed(&report.notes).iter().any(is_refused), "{report:?}");
+    assert!(!sent(&elsewhere, requests));
+    // Without an address it would be the service's public one.
+    library.configure("");
+    let report = library.search("cello");
+    assert!(typed(&report.notes).iter().any(is_refused), "{report:?}");
+    let report = library.index("auto");
+    assert!(typed(&report.warnings).iter().any(is_refused), "{report:?}");
+    library.settle(&there, "");
+    assert_eq!(library.search("cello").model, Some(there.model("bag")));
+}
+
+#[test]
 fn an_embedder_that_was_named_for_an_index_stays_when_the_config_changes() {
     let (library, service) = one_note();
     library.settle(&service, "");

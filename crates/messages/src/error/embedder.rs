@@ -28,6 +28,10 @@ impl Explain for EmbedderError {
                 ))
             }
             Self::NotAUrl => self.misuse("usage"),
+            Self::OtherPlace { .. } => self.failure("embedder").hint(
+                "nothing was sent; `anemone index --embedder NAME --reembed` fills the index from \
+                 there",
+            ),
             Self::SecretInUrl(_) => self
                 .misuse("usage")
                 .hint("give the key by key_file in the config, or by the environment"),
