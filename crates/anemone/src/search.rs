@@ -529,6 +529,15 @@ pub fn ask(
         notes.push(SearchNote::MinimumScore { profile: profile.name(), score });
     }
     let compared = VectorComparison::of(&answer.rankers, &embedders);
+    let mut hits = hits(answer, target);
+    if let Some(session) = request.session {
+        let before = hits.len();
+        hits.retain(|hit| session.may_see(&hit.path));
+        let withheld = before - hits.len();
+        if withheld > 0 {
+            notes.push(SearchNote::NotForSession { session, withheld });
+        }
+    }
     notes.extend(compared.notes.into_iter().map(SearchNote::Vectors));
     Ok(SearchReport {
         query: request.query.clone(),
@@ -539,7 +548,7 @@ pub fn ask(
         vectors: compared.vectors,
         notes: Statement::list(notes),
         index: IndexSummary::of(&open.freshness),
-        hits: hits(answer, target),
+        hits,
         took_ms: milliseconds(started),
     })
 }

@@ -220,6 +220,9 @@ impl MemoryService for LocalMemoryService {
         if matches!(arguments.query.trim(), "" | EVERYTHING) && is_of_agent {
             let limit = limit.unwrap_or(SearchRequest::USUAL_LIMIT);
             let mut results = newest::newest(arguments, limit as usize, inner)?;
+            if let Some(session) = request.session {
+                results.results.retain(|result| session.may_see(&result.path));
+            }
             if !request.citations.are_shown(request.session) {
                 results.results.iter_mut().for_each(|result| result.citation = None);
             }
@@ -358,7 +361,9 @@ impl MemoryService for LocalMemoryService {
         inner.check_of_agent()?;
         let session = SessionKind::from(arguments.session.unwrap_or_default());
         let mut request = ContextRequest::new(inner.memory(), session);
-        request.query.clone_from(&arguments.query);
+        // Where search is switched off, nothing is recalled either.
+        let is_on = inner.target()?.config(host)?.search.enabled;
+        request.query = arguments.query.clone().filter(|_| is_on);
         if let Some(tokens) = arguments.tokens {
             request.budget = Budget::Tokens(tokens as usize);
         }

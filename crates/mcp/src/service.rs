@@ -127,7 +127,8 @@ pub struct SearchArguments {
     pub path: Option<String>,
     /// Whether to cite results by path and lines: auto when left out, which does except in a group.
     pub citations: Option<CitationsArgument>,
-    /// The kind of session, for citations; main when left out.
+    /// The kind of session; main when left out. A group gets what memory/ holds, a sub-agent and a
+    /// job nothing.
     pub session: Option<SessionArgument>,
     /// How many of the newest memories to leave out, where the query is *: it turns the pages.
     pub offset: Option<u32>,

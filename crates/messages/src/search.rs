@@ -134,6 +134,11 @@ pub fn warning(note: SearchNote) -> NoteWords {
         SearchNote::TooWeak { withheld } => {
             ("too_weak", format!("{}; --min-score 0 shows them", weak_matches(withheld)))
         }
+        SearchNote::NotForSession { session, withheld } => {
+            let hits = count(withheld as u64, "hit");
+            let message = format!("not for a session of the kind {}: {hits}", session.as_str());
+            ("not_for_session", message)
+        }
         SearchNote::FilteredOut { types, namespaces } => {
             let mut message = "no document passes the filters".to_owned();
             for (name, known) in [("types", types), ("namespaces", namespaces)] {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anemone_index::RankingSetting;
+use anemone_memory::SessionKind;
 use anemone_runtimes::RuntimeSetting;
 use serde::Serialize;
 
@@ -94,6 +95,13 @@ pub enum SearchNote {
     /// Nothing is similar enough.
     TooWeak {
         /// How many weak matches were withheld.
+        withheld: usize,
+    },
+    /// Hits that a session of this kind must not see were left out.
+    NotForSession {
+        /// The kind of session.
+        session: SessionKind,
+        /// How many hits were left out.
         withheld: usize,
     },
     /// No document passes the filters.

@@ -577,10 +577,7 @@ fn texts_do_not_go_elsewhere_because_an_address_is_gone_or_another_one() {
     library.index("openai");
     library.machine.write("notes/b.md", "# Cello\n\nThe cello is in the attic.\n");
     let is_refused = |note: &&SearchNote| {
-        let error = match note {
-            SearchNote::EmbedderUnavailable { error, .. } => error,
-            _ => return false,
-        };
+        let SearchNote::EmbedderUnavailable { error, .. } = note else { return false };
         matches!(error, EmbedderError::OtherPlace { .. })
     };
     let requests = elsewhere.requests().len();
