@@ -13,11 +13,15 @@ use crate::support::memory::{TestMemory, key};
 const DATABASE: &str = "home/.zeroclaw/data/memory/brain.db";
 const SEED: &str = "home/.zeroclaw/memory.db";
 
-/// An install of today in which nothing is remembered yet.
+/// An install of today that is found on the machine, and in which nothing is remembered yet.
 fn install(config: &str) -> TestMemory {
-    install_in("home/.zeroclaw", config)
+    let mut memory = install_in("home/.zeroclaw", config);
+    let folder = memory.path("home/.zeroclaw").into();
+    memory.machine.host.variables.insert("ZEROCLAW_CONFIG_DIR".to_owned(), folder);
+    memory
 }
 
+/// An install in a folder where the runtime does not look for one.
 fn install_in(folder: &str, config: &str) -> TestMemory {
     let mut memory = TestMemory::of("zeroclaw");
     memory.agent.workspace = Some(memory.path(folder));

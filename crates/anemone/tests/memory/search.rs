@@ -626,9 +626,7 @@ fn hits_are_cited_except_where_that_is_not_wanted() {
     for (citations, session, is_cited) in [
         (Citations::Auto, None, true),
         (Citations::Auto, Some(SessionKind::Main), true),
-        (Citations::Auto, Some(SessionKind::Cron), true),
-        (Citations::Auto, Some(SessionKind::Group), false),
-        (Citations::On, Some(SessionKind::Group), true),
+        (Citations::Auto, Some(SessionKind::Heartbeat), true),
         (Citations::Off, None, false),
         (Citations::Off, Some(SessionKind::Main), false),
     ] {
@@ -639,5 +637,25 @@ fn hits_are_cited_except_where_that_is_not_wanted() {
         assert_eq!(hit.get("citation").is_some(), is_cited, "{citations:?} {session:?} {hit}");
         // A program still knows where the text is.
         assert_eq!((hit["path"].as_str(), hit["start_line"].is_u64()), (Some("MEMORY.md"), true));
+    }
+}
+
+#[test]
+fn a_session_gets_only_hits_that_it_may_see() {
+    let shop = tea_shop();
+    shop.write("ws/memory/2026-04-02.md", "- The hazelnuts are in the cellar.\n");
+    for (session, is_cited, paths) in [
+        (SessionKind::Group, false, &["memory/2026-04-02.md"][..]),
+        (SessionKind::Cron, true, &[]),
+        (SessionKind::Subagent, true, &[]),
+    ] {
+        let report = shop.search_with("hazelnuts", |request| request.session = Some(session));
+        let found: Vec<&str> = report.hits.iter().map(|hit| &*hit.path).collect();
+        assert_eq!(found, paths, "{session:?}");
+        let hits = serde_json::to_value(&report).unwrap()["hits"].clone();
+        let cited = |hit: &serde_json::Value| hit.get("citation").is_some() == is_cited;
+        assert!(hits.as_array().unwrap().iter().all(cited), "{hits}");
+        let is_withheld = |note: &&SearchNote| matches!(note, SearchNote::NotForSession { .. });
+        assert!(typed(&report.notes).iter().any(is_withheld), "{report:?}");
     }
 }

@@ -108,8 +108,9 @@ fn compare(case: &Case, install: &Install, code: i32, rows: &[Row<'_>]) -> Vec<S
 ///   are now: also those that no search looks at, such as an archive of old entries. They are
 ///   listed in `memory`, besides the listing that the index is brought up to date with. A file that
 ///   cannot be listed is skipped by an index, and stops `remember`.
-/// - `context` lists the notes of a day, and the files that may hold what took the place of what it
-///   shows; `audit` lists the memory besides the walk of a check.
+/// - `context` lists the notes of a day. Once for the files and once for the excerpts of a day, it
+///   looks for what took the place of an entry that it shows. `audit` lists the memory besides the
+///   walk of a check.
 /// - Wherever ZeroClaw may have its database, its older copies are looked for: in `memory`, too.
 /// - `forget` looks for its entries again under the lock, and reads everything after it changed
 ///   something, to prove that the text is gone: from the files, and from every folder.
@@ -144,9 +145,9 @@ fn a_command_reads_the_configuration_and_lists_every_folder_as_often_as_it_must(
         (&["check", "-w", &path], 1, [1, 1, 1, 1]),
         (&["check", "--agent", "main"], 1, [1, 1, 1, 1]),
         (&["index"], 1, [1, 1, 0, 0]),
-        (&["context"], 1, [0, 2, 0, 0]),
-        (&["context", "-w", &path], 1, [0, 2, 0, 0]),
-        (&["context", "--query", "tea"], 1, [1, 4, 0, 0]),
+        (&["context"], 1, [0, 3, 0, 0]),
+        (&["context", "-w", &path], 1, [0, 3, 0, 0]),
+        (&["context", "--query", "tea"], 1, [1, 5, 0, 0]),
         (&["status"], 1, [1, 1, 1, 1]),
         (&["status", "-w", &path], 1, [1, 1, 1, 1]),
         (&["agents"], 1, [1, 1, 1, 1]),
