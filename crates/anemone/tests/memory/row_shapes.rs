@@ -10,20 +10,23 @@ use anemone_testkit::services::{Play, Service};
 
 use crate::support::memory::{TestMemory, key};
 
-const DATABASE: &str = "home/.zeroclaw/data/memory/brain.db";
+const DATABASE: &str = "ws/data/memory/brain.db";
 const SEED: &str = "home/.zeroclaw/memory.db";
 
 /// An install of today in which nothing is remembered yet.
 fn install(config: &str) -> TestMemory {
-    install_in("home/.zeroclaw", config)
+    let memory = named_install(config);
+    let active = format!("config_dir = {:?}\n", memory.path("ws"));
+    memory.write_home(".zeroclaw/active_workspace.toml", active);
+    memory
 }
 
-fn install_in(folder: &str, config: &str) -> TestMemory {
-    let mut memory = TestMemory::of("zeroclaw");
-    memory.agent.workspace = Some(memory.path(folder));
-    memory.write(&format!("{folder}/data/memory/x"), "");
-    memory.write(&format!("{folder}/agents/default/workspace/IDENTITY.md"), "# Nia\n");
-    memory.write(&format!("{folder}/config.toml"), config);
+/// An install that is only found where its folder is named.
+fn named_install(config: &str) -> TestMemory {
+    let memory = TestMemory::of("zeroclaw");
+    memory.write("ws/data/memory/x", "");
+    memory.write("ws/agents/default/workspace/IDENTITY.md", "# Nia\n");
+    memory.write("ws/config.toml", config);
     memory
 }
 
@@ -258,12 +261,12 @@ fn a_row_without_a_vector_is_written_and_says_so() {
 #[test]
 fn a_service_of_a_folder_that_was_only_named_gets_neither_text_nor_key() {
     let service = Service::start();
-    let memory = install_in("ws", &with_service(&service, 16));
+    let memory = named_install(&with_service(&service, 16));
     let report = store(&memory, "tea", "Lin drinks green tea.", None);
     assert!(report.written);
     assert_eq!(report.warnings[0].code, "no_vector");
     assert!(service.requests().is_empty());
-    assert_eq!(rows(&memory, "ws/data/memory/brain.db", "embedding IS NULL"), ["1"]);
+    assert_eq!(rows(&memory, DATABASE, "embedding IS NULL"), ["1"]);
 }
 
 #[test]
