@@ -24,7 +24,7 @@ impl StoreEntries {
         let AgentMemory { runtime, agent, .. } = memory;
         let mut found = Self::default();
         for store in runtime.searchable(machine, agent).stores {
-            if !matches!(store.kind, StoreKind::Memories | StoreKind::Facts) {
+            if store.kind != StoreKind::Memories {
                 continue;
             }
             let mut take = |record: SearchableRecord| {
