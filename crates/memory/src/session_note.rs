@@ -163,7 +163,7 @@ impl SessionNote<'_> {
     #[must_use]
     pub fn first(&self) -> NoteText {
         let messages = self.messages(&self.said);
-        self.written(MergedMessages { added: messages.len(), messages })
+        self.written(&MergedMessages { added: messages.len(), messages })
     }
 
     /// Writes the note of a session that went on after the note `before`: with the messages of that
@@ -187,11 +187,11 @@ impl SessionNote<'_> {
 
     fn merged(&self, old: Vec<NoteMessage>) -> NoteText {
         let new = [self.messages(&self.earlier), self.messages(&self.said)].concat();
-        self.written(MergedMessages::of(old, new, self.earlier.len()))
+        self.written(&MergedMessages::of(old, new, self.earlier.len()))
     }
 
     /// Writes a note with these messages.
-    fn written(&self, merged: MergedMessages) -> NoteText {
+    fn written(&self, merged: &MergedMessages) -> NoteText {
         let at = self.shown();
         let zone = match self.form {
             NoteForm::Gen9 => zone_name(&at),
