@@ -4,11 +4,26 @@ use anemone_format::ProvenanceStamp;
 
 use crate::document::Provenance;
 
-/// Returns the text of a block, without its stamp.
+/// Returns the text of a block, without its stamp and the mark of a part of the file behind it.
 pub(crate) fn said(block: &str) -> &str {
+    let block = without_marks(block);
     match ProvenanceStamp::at_end_of(block) {
         Some((range, _)) => block[..range.start].trim_end(),
         None => block,
+    }
+}
+
+/// Takes marks such as `<!-- /anemone:active-context -->` from the end of a block, unless the block
+/// is nothing else.
+fn without_marks(block: &str) -> &str {
+    let is_mark = |line: &str| {
+        let inner = line.trim().strip_prefix("<!-- ").and_then(|line| line.strip_suffix(" -->"));
+        let name = inner.and_then(|inner| inner.trim_start_matches('/').strip_prefix("anemone:"));
+        name.is_some_and(|name| !name.starts_with(' '))
+    };
+    match block.trim_end().rsplit_once('\n') {
+        Some((rest, last)) if is_mark(last) => without_marks(rest),
+        _ => block,
     }
 }
 
@@ -67,5 +82,24 @@ pub(crate) fn provenance(stamp: Option<ProvenanceStamp>, of_document: &Provenanc
             .map(|origin| origin.to_string())
             .or_else(|| of_document.origin.clone()),
         observed_at: stamp.at.map(|at| at.to_string()).or_else(|| of_document.observed_at.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_behind_a_block_are_not_part_of_what_it_says() {
+        let entry = "- Tea is green. <!-- anemone: hka15ajx -->";
+        for (block, text) in [
+            ("- Tea.\n<!-- /anemone:active-context -->\n", "- Tea."),
+            (&format!("{entry}\n<!-- /anemone:active-context -->"), "- Tea is green."),
+            (entry, "- Tea is green."),
+            ("<!-- anemone:active-context -->", "<!-- anemone:active-context -->"),
+            ("- Tea.\n<!-- a comment -->", "- Tea.\n<!-- a comment -->"),
+        ] {
+            assert_eq!(said(block), text, "{block:?}");
+        }
     }
 }

@@ -239,8 +239,20 @@ pub const DIRECT_SYSTEM_PROMPT: &str = "You keep the memory of an agent. You are
 /// write it in upper or lower case, and in quotes.
 const NOTHING_TO_STORE: [&str; 2] = ["no_reply", "[silent]"];
 /// How an item begins that says that there is nothing to store.
-const NOTHING_SAID: [&str; 4] =
-    ["nothing to store", "nothing worth", "nothing to keep", "nothing to remember"];
+const NOTHING_SAID: [&str; 10] = [
+    "nothing to store",
+    "nothing to save",
+    "nothing worth",
+    "nothing to keep",
+    "nothing to remember",
+    "there is nothing",
+    "i have nothing",
+    "no durable",
+    "no new durable",
+    "nichts zu ",
+];
+/// Whole items that say so.
+const NOTHING_ITEMS: [&str; 5] = ["none", "nothing", "n/a", "silent", "no_reply"];
 
 /// The most entries that are taken of an answer.
 const MOST_ENTRIES: usize = 12;
@@ -286,7 +298,9 @@ fn says_nothing(text: &str) -> bool {
     let text = text.to_lowercase();
     let is_mark = |c: char| c.is_whitespace() || "*_`\"'“”‘’.!-".contains(c);
     let plain = text.trim_matches(is_mark);
-    plain.is_empty()
+    let bare = plain.trim_matches(|c: char| is_mark(c) || "()[]<>".contains(c));
+    bare.is_empty()
+        || NOTHING_ITEMS.contains(&bare)
         || NOTHING_TO_STORE.iter().any(|word| plain.starts_with(word))
         || NOTHING_SAID.iter().any(|words| plain.starts_with(words))
 }
@@ -438,6 +452,14 @@ mod tests {
             "- [silent]",
             "- NO_REPLY",
             "- Nothing worth keeping.",
+            "There is nothing worth storing.",
+            "- None.",
+            "(nothing)",
+            "[]",
+            "N/A",
+            "<NO_REPLY>",
+            "SILENT",
+            "Nichts zu speichern.",
             "<think>hmm - the user\n- thinks</think>\nNO_REPLY",
         ] {
             assert_eq!(flushed_entries(answer), [""; 0], "{answer:?}");

@@ -130,7 +130,8 @@ impl Report for ListReport {
         if self.not_shown > 0 {
             let next = self.next_offset.map(|next| format!("; the next page: --offset {next}"));
             let next = next.unwrap_or_default();
-            rest.push(format!("{} not shown (--limit{next})", self.not_shown));
+            let flags = if self.next_offset.is_some() { "--limit" } else { "--limit, --offset" };
+            rest.push(format!("{} not shown ({flags}{next})", self.not_shown));
         }
         if self.filtered > 0 {
             rest.push(format!("{} filtered out", self.filtered));

@@ -77,7 +77,7 @@ impl SessionKind {
     /// Says whether only the owner and the agent take part, so that private files may be shown.
     #[must_use]
     pub const fn is_private(self) -> bool {
-        matches!(self, Self::Main | Self::First | Self::Heartbeat | Self::Boot | Self::Webhook)
+        matches!(self, Self::Main | Self::First | Self::Heartbeat | Self::Boot)
     }
 
     /// Says whether a session of this kind may see recalled memories at all.

@@ -41,9 +41,9 @@ impl Explain for FileError {
             }),
             Self::WritesFolder(_) => self.failure("is_a_folder"),
             Self::WritesNoFile(_) => self.failure("not_a_file"),
-            Self::Exists(_) => {
-                self.failure("exists").hint("choose another name, or give --force to overwrite it")
-            }
+            Self::Exists(_) => self.failure("exists").hint(
+                "choose another name, move the file away, or give --force where the command has it",
+            ),
             Self::NoFolder(_) => self.failure("not_found").hint("create the folder first"),
             Self::NotWritable(_) => {
                 self.failure("permission_denied").hint("choose another folder for the output")

@@ -268,13 +268,24 @@ pub(crate) fn clock_in_heading(date: Date, heading: &str) -> Option<DatedName> {
         let (before, from) = heading.split_at(at);
         let clock = written_clock(from)?;
         let local = date.to_datetime(clock.time);
-        let (offset, rest) = offset(clock.rest, local, false).unwrap_or((None, clock.rest));
+        let is_west = is_offset_to_the_west(clock.rest, clock.time);
+        let (offset, rest) = offset(clock.rest, local, is_west).unwrap_or((None, clock.rest));
         let is_last = rest.trim_matches(|c: char| !c.is_alphanumeric()).is_empty();
         let counts = stands_before_time(before)
             || (may_precede_time(before) && !clock.is_bare)
             || (before.ends_with(' ') && is_last && clock.is_padded && !is_ratio(before));
         counts.then_some(DatedName { date, time: Some(clock.time), offset })
     })
+}
+
+/// Whether a minus sign behind a time of day begins an offset, and not the end of a period: no period
+/// ends before it begins, and offsets are those of a whole or a half hour up to twelve.
+fn is_offset_to_the_west(rest: &str, time: Time) -> bool {
+    let Some(rest) = rest.trim_start().strip_prefix(['-', '\u{2212}']) else { return false };
+    let Some((hours, rest)) = two_digits(rest) else { return false };
+    let minutes = two_digits(rest.strip_prefix(':').unwrap_or(rest)).map(|(minutes, _)| minutes);
+    let is_offset = hours <= 12 && matches!(minutes, Some(0 | 30));
+    is_offset && (hours, minutes.unwrap_or(0)) < (time.hour(), time.minute())
 }
 
 /// Whether a time of day is expected behind a text.
@@ -686,6 +697,9 @@ mod tests {
         };
         for (heading, expected) in [
             ("10:30 +02:00", "08:30"),
+            ("10:30 -08:00", "18:30"),
+            ("10:30-08:00", "18:30"),
+            ("10:30 -11:00", "10:30"),
             ("10:30 Europe/Berlin", "08:30"),
             ("10:30Z", "10:30"),
             ("10:30-11:45", "10:30"),

@@ -85,7 +85,12 @@ fn write_setting(setting: &ExplainedSetting, out: &mut dyn Write) -> io::Result<
 
 fn write_lost(other: &LostSetting, out: &mut dyn Write) -> io::Result<()> {
     let place = place(&other.file, other.line);
-    let (name, value) = (safe(&other.name), shown(&other.value));
+    // A value of a wrong type may be anything, so it is not shown.
+    let value = match &other.value {
+        Value::Null if other.ignored => "(a value of another type)".to_owned(),
+        value => shown(value),
+    };
+    let name = safe(&other.name);
     let mark = if other.ignored { "ignored" } else { "also set" };
     writeln!(out, "    {ODD}{mark}:{ODD:#} {name} = {value}  {place}: {}", other.reason)
 }
