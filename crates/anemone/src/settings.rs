@@ -108,7 +108,7 @@ pub(crate) fn settings_and_places(
 
 /// Returns a place of the user's own config.
 pub(crate) const fn own_place(path: PathBuf) -> ExtraPlace {
-    ExtraPlace { path, pattern: None }
+    ExtraPlace { path, pattern: None, redacted: false }
 }
 
 /// Why a service is not used that the configuration of a folder names.

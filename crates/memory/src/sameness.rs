@@ -203,7 +203,7 @@ impl Change<'_> {
                 && [self.olds, self.news].iter().all(|tokens| tokens.iter().any(Token::is_frame));
         }
         // With two values, such as an hour and a season, one may say when the other holds.
-        let is_single = self.hunks.len() == 1;
+        let is_single = self.hunks.len() == 1 && !self.differs_in_conditions(hunk);
         let is_framed = is_framed(self.olds, hunk.old_at) && is_framed(self.news, hunk.new_at);
         if !is_single || !is_framed {
             return false;
@@ -226,6 +226,33 @@ impl Change<'_> {
         (is_rule || self.diff.shared_content() > 0)
             && !sides.iter().any(|tokens| starts_with_pronoun(tokens))
             && (is_update || !sides.iter().any(|tokens| tells_the_past(tokens)))
+    }
+
+    /// Whether the statements also differ in when, or in which sense, they hold: a shop has one hour on
+    /// working days and another one on Sundays, and somebody has a home in term and one in the
+    /// holidays.
+    fn differs_in_conditions(&self, hunk: &Hunk<'_>) -> bool {
+        const KINDS: [&[Role]; 5] = [
+            &[Role::Number, Role::Daypart],
+            &[Role::Weekday],
+            &[Role::Month],
+            &[Role::Frequency],
+            &[Role::Condition],
+        ];
+        let said = |tokens: &[Token], roles: &[Role]| -> Vec<String> {
+            let found = tokens.iter().flat_map(|token| token.meanings_in(roles));
+            let mut found: Vec<String> = found.map(|(_, value)| value.to_owned()).collect();
+            found.sort_unstable();
+            found
+        };
+        // Who is somewhere part-time may be elsewhere the rest of the time.
+        let is_limited = !said(self.olds, &[Role::Condition]).is_empty();
+        if is_limited && !hunk.is_value() {
+            return true;
+        }
+        let differing =
+            KINDS.iter().filter(|roles| said(self.olds, roles) != said(self.news, roles));
+        differing.count() > usize::from(hunk.is_value())
     }
 
     /// Whether both values may hold, as with the days on which something is closed.

@@ -47,24 +47,89 @@ pub fn redact_text(text: &str) -> (Cow<'_, str>, u64) {
     values.redact(text)
 }
 
+/// Stands for what may be a password in a shown text.
+const PASSWORD: &str = "[redacted:password]";
+/// Parts of the names of parameters that hold secrets.
+const SECRET_NAMES: [&str; 8] =
+    ["key", "token", "secret", "pass", "pwd", "auth", "sig", "credential"];
+
 /// Returns a text as it may be shown: without secrets, and every URL in it without user, password,
-/// query and fragment, also where the detector takes a password for a placeholder.
+/// query and fragment, also where the detector takes a password for a placeholder. Of a URL without
+/// a usual scheme, the password and the parameters that are named like secrets are masked.
 #[must_use]
 pub fn for_display(text: &str) -> String {
-    let redacted = redact_text(text).0;
-    let mut shown = String::with_capacity(redacted.len());
-    let mut rest = &*redacted;
+    redact_text(text).0.split_inclusive(char::is_whitespace).map(shown_word).collect()
+}
+
+/// Whether a character stands behind a URL, not in it.
+fn ends_url(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`')
+}
+
+/// Returns a word without what its URLs may have of secrets.
+fn shown_word(word: &str) -> String {
+    let mut shown = String::with_capacity(word.len());
+    let mut rest = word;
     while let Some(sign) = rest.find("://") {
-        let (before, authority) = rest.split_at(sign + "://".len());
-        shown.push_str(before);
-        let ends_url = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`');
-        let (url, behind) = authority.split_at(authority.find(ends_url).unwrap_or(authority.len()));
-        let (authority, path) = url.split_at(url.find(['/', '?', '#']).unwrap_or(url.len()));
-        shown.push_str(authority.rsplit('@').next().unwrap_or_default());
-        shown.push_str(path.split(['?', '#']).next().unwrap_or_default());
+        let (before, behind) = rest.split_at(sign + "://".len());
+        shown.push_str(&without_password(before));
+        let ends_host = |c: char| matches!(c, '/' | '\\' | '?' | '#' | ';') || ends_url(c);
+        let host = match behind.rsplit_once('@') {
+            Some((user, host)) if !user.contains(ends_host) => host,
+            // A password may hold any character, so the last sign counts, and it is shown that the
+            // host may be another one.
+            Some((user, host)) if user.contains(':') => {
+                shown.push_str(PASSWORD);
+                shown.push('@');
+                host
+            }
+            _ => {
+                let authority = behind.find(ends_host).map_or(behind, |end| &behind[..end]);
+                &behind[authority.rfind('@').map_or(0, |at| at + 1)..]
+            }
+        };
+        let (url, behind) = host.split_at(host.find(ends_url).unwrap_or(host.len()));
+        let path = url.split(['?', '#']).next().unwrap_or_default();
+        let parameters = path.find(';').filter(|at| url[*at..].contains('='));
+        shown.push_str(parameters.map_or(path, |at| &path[..at]));
         rest = behind;
     }
-    shown + rest
+    shown + &without_values(&without_password(rest))
+}
+
+/// Masks what stands between the first colon behind something and the last `@`.
+fn without_password(word: &str) -> String {
+    if let Some((before, host)) = word.rsplit_once('@')
+        && let Some((colon, _)) = before.match_indices(':').find(|(at, _)| *at > 0)
+        && colon + 1 < before.len()
+    {
+        return format!("{}:{PASSWORD}@{host}", &before[..colon]);
+    }
+    word.to_owned()
+}
+
+/// Masks the values of parameters that are named like secrets.
+fn without_values(word: &str) -> String {
+    let separates = |c: char| matches!(c, '?' | ';' | '&' | '#');
+    let mut shown = String::with_capacity(word.len());
+    for (number, part) in word.split_inclusive(separates).enumerate() {
+        let is_secret = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            SECRET_NAMES.iter().any(|secret| name.contains(secret))
+        };
+        // What stands before the first separator is no parameter.
+        match part.split_once('=').filter(|(name, _)| number > 0 && is_secret(name)) {
+            Some((name, value)) => {
+                let end = value.find(|c: char| separates(c) || ends_url(c)).unwrap_or(value.len());
+                shown.push_str(name);
+                shown.push('=');
+                shown.push_str(PASSWORD);
+                shown.push_str(&value[end..]);
+            }
+            None => shown.push_str(part),
+        }
+    }
+    shown
 }
 
 /// Secrets of texts that belong together, such as the messages of a conversation. A password that
@@ -224,8 +289,29 @@ mod tests {
             ),
             ("http://lin:p@ss@host", "http://host"),
             ("Write to lin@host, see ://", "Write to lin@host, see ://"),
+            ("http://h:8080/v1; then rest", "http://h:8080/v1; then rest"),
+            ("http://lin@h/@scope/x", "http://h/@scope/x"),
+            ("npm:@scope/x a:b /c?d=e", "npm:@scope/x a:b /c?d=e"),
         ] {
             assert_eq!(for_display(text), expected);
+        }
+        for text in [
+            "user:Krabbe77@host/v1",
+            "//user:Krabbe77@127.0.0.1/v1",
+            "https:/user:Krabbe77@host",
+            "http:user:Krabbe77@host",
+            "http:\\\\user:Krabbe77@host\\v1",
+            "https://user:Krabbe77/a@host",
+            "https://user:Krabbe77?x@host",
+            "https://user:a@b/Krabbe77@host",
+            "https://user:a\"Krabbe77@host",
+            "http://a:Krabbe77@one,http://b:Krabbe77@two",
+            "http://host/v1;token=Krabbe77",
+            "host/v1;token=Krabbe77",
+            "host/v1?a=b&api_key=Krabbe77",
+        ] {
+            let shown = for_display(text);
+            assert!(!shown.contains("Krabbe77"), "{text} is shown as {shown}");
         }
     }
 

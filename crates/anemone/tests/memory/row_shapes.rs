@@ -321,6 +321,18 @@ fn an_unreadable_configuration_stops_what_writes_and_is_told_by_what_reads() {
 }
 
 #[test]
+fn what_is_no_file_in_the_place_of_the_configuration_is_not_a_missing_one() {
+    let memory = markdown_install();
+    // A folder with this name.
+    memory.write("ws/config.toml/x", "");
+    let refused = memory.try_remember("The boat is red.", |_| {});
+    let is_refused =
+        matches!(&refused, Err(RememberError::NotWritable(NotWritable::ConfigUnreadable(_))));
+    assert!(is_refused, "{refused:?}");
+    assert!(!memory.exists("ws/workspace/memory/brain.db"));
+}
+
+#[test]
 fn without_a_configuration_the_memory_is_where_there_is_one() {
     let memory = markdown_install();
     memory.remember("The boat is red.");

@@ -34,6 +34,8 @@ word_enum! {
         Frequency = "frequency",
         /// A unit or currency.
         Unit = "unit",
+        /// When, or in which sense, a value holds: in the holidays, part-time, before tax.
+        Condition = "condition",
         /// One of two opposites.
         Opposite = "opposite",
         /// A negation.
@@ -165,6 +167,14 @@ impl Token {
     pub(super) fn is_past_tense(&self) -> bool {
         let is_past = self.text.ends_with("ed") && !self.text.ends_with("eed");
         is_past && self.text.len() >= 5 && self.text.is_ascii() && !self.is(Role::Change)
+    }
+
+    /// Returns what it stands for in one of these roles.
+    pub(super) fn meanings_in(&self, roles: &[Role]) -> impl Iterator<Item = (Role, &str)> {
+        let is_wanted = |meaning: &&Meaning| roles.contains(&meaning.0);
+        let listed = self.meanings.iter().filter(is_wanted).map(|(role, value)| (*role, *value));
+        let number = self.number.as_deref().filter(|_| roles.contains(&Role::Number));
+        listed.chain(number.map(|number| (Role::Number, number))).collect::<Vec<_>>().into_iter()
     }
 
     /// Returns the values that it stands for, each with its kind.

@@ -14,6 +14,7 @@ mod budget;
 mod bytes;
 mod deletions;
 mod flat;
+mod known;
 mod manifest;
 mod packed;
 mod page;
@@ -22,10 +23,11 @@ mod protobuf;
 mod tests;
 
 use std::collections::HashSet;
-use std::io;
+use std::io::{self, Read as _};
 
 use self::budget::{Budget, ROW, TEXT};
 use self::bytes::Bytes;
+pub(crate) use self::known::has_only_columns;
 use self::manifest::{Fragment, Manifest, ManifestField};
 use self::page::{ColumnPages, DataFile};
 use crate::kit::{Workspace, stays_below};
@@ -204,6 +206,16 @@ impl<'a> LanceTable<'a> {
         }
         Ok(bytes)
     }
+}
+
+/// Reads a whole file that describes a table.
+fn read_description(store: &Workspace, path: &[u8]) -> Result<Vec<u8>, LanceError> {
+    let mut bytes = Vec::new();
+    store.file(path)?.take(MAX_DESCRIPTION + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_DESCRIPTION {
+        return Err(LanceError::unsupported("a description of more than 16 MiB"));
+    }
+    Ok(bytes)
 }
 
 /// A text that a data file holds, of a row of any version of the table, which may be deleted.

@@ -54,6 +54,8 @@ pub struct ExtraPlace {
     pub path: PathBuf,
     /// Which files below it, as a glob.
     pub pattern: Option<String>,
+    /// Whether its texts are conversations, of which nothing secret is searched.
+    pub redacted: bool,
 }
 
 /// Why a place is not searched.

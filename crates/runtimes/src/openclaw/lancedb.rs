@@ -21,7 +21,7 @@ use super::{NAMESPACES, RUNTIME, memory::Shared, memory::of_text};
 use crate::kit::{
     Carrier, Cell, EntryKind, FoundAgent, FoundEntry, LanceError, LanceTable, LeftOut,
     LeftOutReason, Machine, SearchedFolder, SecretPolicy, StoredRow, StoredText, WalkResult,
-    WalkRules, Warning, Workspace, each_stored_text, left_out_size, lossy, times,
+    WalkRules, Warning, Workspace, each_stored_text, has_only_columns, left_out_size, lossy, times,
 };
 
 /// The root of the store's files in an archive. It comes after the workspace's own, as the order of
@@ -143,6 +143,12 @@ pub(super) enum FilesObstacle {
     /// A file that is no part of a table as the plugin has it.
     #[error("cannot be searched for secrets and for memories of other agents ({0} is unknown)")]
     UnknownFile(String),
+    /// A column that is not the plugin's, or metadata, in any version of the table.
+    #[error(
+        "cannot be searched for secrets (the table has, or had, columns or metadata that Anemone \
+         does not know)"
+    )]
+    UnknownSchema,
 }
 
 impl FilesObstacle {
@@ -150,7 +156,9 @@ impl FilesObstacle {
         match self {
             Self::Secret | Self::OldSecret => LeftOutReason::Secret,
             Self::OtherAgents => LeftOutReason::Shared,
-            Self::Unread(_) | Self::UnknownFile(_) => LeftOutReason::NotUnderstood,
+            Self::Unread(_) | Self::UnknownFile(_) | Self::UnknownSchema => {
+                LeftOutReason::NotUnderstood
+            }
         }
     }
 }
@@ -300,8 +308,9 @@ impl LanceStore {
                 return Err(FilesObstacle::OldSecret);
             }
         }
-        let paths = files.map(|found| found.path.as_slice());
-        let data: Vec<&[u8]> = paths.filter(|path| path.starts_with(DATA.as_bytes())).collect();
+        let paths: Vec<&[u8]> = files.map(|found| found.path.as_slice()).collect();
+        let in_data = |path: &&[u8]| path.starts_with(DATA.as_bytes());
+        let data: Vec<&[u8]> = paths.iter().copied().filter(in_data).collect();
         let mut with_agents = HashSet::new();
         each_stored_text(&self.folder, &data, &mut |StoredText { file, column, text }| {
             if column == AGENT {
@@ -320,6 +329,11 @@ impl LanceStore {
         })?;
         if with_agents.len() < data.len() && !self.owns_row(None) {
             return Err(FilesObstacle::OtherAgents);
+        }
+        // The name of a column or of metadata may say that a value is a secret, which no scan of the
+        // value alone finds.
+        if is_searched && !has_only_columns(&self.folder, &paths, &COLUMNS)? {
+            return Err(FilesObstacle::UnknownSchema);
         }
         Ok(())
     }
@@ -382,6 +396,8 @@ impl LanceStore {
     }
 }
 
+/// The columns that the plugin writes.
+const COLUMNS: [&str; 7] = ["id", "text", "vector", "importance", "category", "createdAt", AGENT];
 /// The column that says whose a row is; older versions of the plugin have none.
 const AGENT: &str = "agentId";
 /// The folder of the table's data files.

@@ -3,7 +3,8 @@
 //! Its collections are folders of the user that the configuration names; they are searched like
 //! other extra paths. What it keeps beside the agent can be made again: an index, and exports of
 //! conversations as Markdown. The exports are searched where the configuration has the sidecar export
-//! and search conversations: elsewhere they are private to the install, and may be years old.
+//! and search conversations: elsewhere they are private to the install, and may be years old. Like
+//! transcripts they are searched without secrets.
 
 use std::path::PathBuf;
 
@@ -46,7 +47,7 @@ pub(super) fn searches_sessions(config: &Value) -> bool {
 pub(super) fn exports(agent: &FoundAgent, config: Option<&Config>) -> Option<ExtraPlace> {
     config.filter(|config| config.qmd_sessions)?;
     let path = folder(agent)?.join(EXPORTS);
-    path.is_dir().then_some(ExtraPlace { path, pattern: None })
+    path.is_dir().then_some(ExtraPlace { path, pattern: None, redacted: true })
 }
 
 /// Names what the sidecar keeps of an agent, which does not travel.

@@ -48,9 +48,11 @@ impl SearchAgents for OpenClaw {
             Ok(None) => {}
             Err(warning) => warnings.push(warning),
         }
+        // The exports come first: a file that two places have is that of the first, and here it is
+        // read without secrets.
         let mut extra: Vec<ExtraPlace> =
-            config.as_ref().map(|config| extra(machine, agent, config)).unwrap_or_default();
-        extra.extend(qmd::exports(agent, config.as_deref()));
+            qmd::exports(agent, config.as_deref()).into_iter().collect();
+        extra.extend(config.iter().flat_map(|config| self::extra(machine, agent, config)));
         Searchable { keeps: MemoryBackend::Markdown, files: true, extra, stores, warnings }
     }
 
@@ -120,7 +122,7 @@ fn extra(machine: &Machine, agent: &FoundAgent, config: &Config) -> Vec<ExtraPla
     let mut found: Vec<ExtraPlace> = Vec::new();
     for ExtraText { path, pattern } in config.extra_places.iter().chain(own) {
         let path = config::resolve(machine, &agent.workspace, path);
-        let place = ExtraPlace { path, pattern: pattern.clone() };
+        let place = ExtraPlace { path, pattern: pattern.clone(), redacted: false };
         let problem = place.problem(&machine.home, &agent.workspace);
         if !found.contains(&place) && !problem.is_some_and(PlaceProblem::is_refused) {
             found.push(place);
@@ -344,6 +346,7 @@ mod tests {
         let place = |path: PathBuf, pattern: Option<&str>| ExtraPlace {
             path,
             pattern: pattern.map(str::to_owned),
+            redacted: false,
         };
         assert_eq!(
             OpenClaw.searchable(&machine, &agent).extra,
@@ -376,6 +379,7 @@ mod tests {
             agent.config = Some(ConfigFile::new(file));
             let extra = OpenClaw.searchable(&machine(home.path()), &agent).extra;
             assert_eq!(extra.len(), expected, "{config}");
+            assert!(extra.iter().all(|place| place.redacted), "{config}");
         }
     }
 

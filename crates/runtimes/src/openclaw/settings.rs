@@ -252,7 +252,7 @@ fn place_problems(
         let Some(SettingValue::List(texts)) = &setting.value else { continue };
         for (index, text) in texts.iter().enumerate() {
             let path = resolve(machine, &agent.workspace, text.trim());
-            let place = ExtraPlace { path, pattern: None };
+            let place = ExtraPlace { path, pattern: None, redacted: false };
             let Some(problem) = place.problem(&machine.home, &agent.workspace) else { continue };
             let (file, text) = (setting.file.clone(), text.clone());
             let name = &setting.name;

@@ -183,7 +183,7 @@ fn in_its_install(machine: &Machine, folder: &Path, alias: Option<&str>) -> Opti
 /// Whether a folder has something that only an install has.
 fn is_marked(folder: &Path) -> bool {
     let is_file = |name: &str| folder.join(name).is_file();
-    is_file(CONFIG)
+    has_config(folder)
         || is_file(".secret_key")
         || is_file(SEED_DATABASE)
         || folder.join("data").join(MEMORY).is_dir()
@@ -326,7 +326,7 @@ fn resolve(machine: &Machine, folder: &Path, text: &str) -> PathBuf {
 fn install_of_data(folder: PathBuf) -> PathBuf {
     let inside = folder.join(FOLDER);
     let above = folder.parent().filter(|_| folder.ends_with("data")).map(Path::to_owned);
-    match above.filter(|above| above.join(CONFIG).is_file()) {
+    match above.filter(|above| has_config(above)) {
         Some(above) => above,
         None if !is_marked(&folder) && is_marked(&inside) => inside,
         None => folder,
@@ -335,7 +335,7 @@ fn install_of_data(folder: PathBuf) -> PathBuf {
 
 /// The path that the runtime derives from `ZEROCLAW_WORKSPACE`.
 fn site_of_workspace(folder: PathBuf) -> InstallSite {
-    if folder.join(CONFIG).is_file() {
+    if has_config(&folder) {
         return InstallSite::of(folder);
     }
     let above = folder.parent().unwrap_or(&folder);
@@ -343,7 +343,7 @@ fn site_of_workspace(folder: PathBuf) -> InstallSite {
     if folder.ends_with(generation::WORKSPACE) && is_marked(above) {
         return InstallSite { folder: above.to_owned(), workspace: Some(folder) };
     }
-    if beside.join(CONFIG).is_file() || folder.ends_with(generation::WORKSPACE) {
+    if has_config(&beside) || folder.ends_with(generation::WORKSPACE) {
         return InstallSite { folder: beside, workspace: Some(folder) };
     }
     InstallSite::of(folder)
@@ -362,8 +362,13 @@ fn active(machine: &Machine, usual: &Path) -> Option<PathBuf> {
 
 /// Returns the configuration in a folder.
 fn config_in(machine: &Machine, folder: &Path) -> Option<ConfigFile> {
-    let path = Some(folder.join(CONFIG)).filter(|path| path.is_file());
-    path.map(|path| machine.config_file(path))
+    has_config(folder).then(|| machine.config_file(folder.join(CONFIG)))
+}
+
+/// Whether something is where the configuration should be. What is there and is no file, such as a
+/// pipe, a folder or a link to nothing, is a configuration that cannot be read, not a missing one.
+fn has_config(folder: &Path) -> bool {
+    fs_err::symlink_metadata(folder.join(CONFIG)).is_ok()
 }
 
 /// Says why a configuration cannot be read.

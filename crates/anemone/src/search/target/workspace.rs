@@ -257,6 +257,8 @@ struct ExtraSource {
     name: String,
     /// Whether an earlier source has it, when it is a file.
     is_taken: bool,
+    /// Whether its texts are read without secrets.
+    redacted: bool,
     folder: FolderSource,
     file: FileSource,
 }
@@ -277,11 +279,20 @@ impl ExtraSource {
         Self {
             path: place.path.clone(),
             is_taken,
+            redacted: place.redacted,
             file: FileSource::new(&place.path, markdown_document(&name)),
             folder: FolderSource::new(place.path.clone(), prefix, Box::new(rules))
                 .limited(PLACE_LIMIT),
             name,
         }
+    }
+
+    /// Takes the secrets out of a document where the place asks for that.
+    fn cleaned(&self, mut document: Document) -> Document {
+        if self.redacted {
+            document.text = anemone_secrets::redact_text(&document.text).0.into_owned();
+        }
+        document
     }
 
     fn shape(&self) -> ExtraKind {
@@ -298,7 +309,8 @@ impl ExtraSource {
 
 impl DocumentSource for ExtraSource {
     fn identity(&self) -> String {
-        format!("{} or {}", self.folder.identity(), self.file.identity())
+        let identity = format!("{} or {}", self.folder.identity(), self.file.identity());
+        if self.redacted { format!("{identity}, redacted") } else { identity }
     }
 
     fn list(&self) -> Result<Listing, SourceError> {
@@ -320,6 +332,7 @@ impl DocumentSource for ExtraSource {
         entry: &SourceEntry,
         each: &mut dyn FnMut(Document),
     ) -> Result<Vec<SkippedDocument>, SourceError> {
+        let each = &mut |document| each(self.cleaned(document));
         match self.shape() {
             ExtraKind::Folder => self.folder.load(entry, each),
             ExtraKind::File => self.file.load(entry, each),
@@ -328,11 +341,12 @@ impl DocumentSource for ExtraSource {
     }
 
     fn read(&self, path: &str) -> Result<Option<Document>, SourceError> {
-        match self.shape() {
-            ExtraKind::Folder => self.folder.read(path),
-            ExtraKind::File => self.file.read(path),
-            ExtraKind::Link | ExtraKind::Absent | ExtraKind::Unreadable => Ok(None),
-        }
+        let document = match self.shape() {
+            ExtraKind::Folder => self.folder.read(path)?,
+            ExtraKind::File => self.file.read(path)?,
+            ExtraKind::Link | ExtraKind::Absent | ExtraKind::Unreadable => None,
+        };
+        Ok(document.map(|document| self.cleaned(document)))
     }
 }
 
@@ -441,6 +455,33 @@ mod tests {
     }
 
     #[test]
+    fn a_place_of_conversations_is_read_without_secrets() {
+        let home = tempfile::tempdir().unwrap();
+        let home = fs_err::canonicalize(home.path()).unwrap();
+        write(&home, &["w/MEMORY.md"]);
+        fs_err::create_dir(home.join("said")).unwrap();
+        let text = "User: the router password is Krabbe-77\n";
+        fs_err::write(home.join("said/a.md"), text).unwrap();
+        let mut identities = Vec::new();
+        for redacted in [true, false] {
+            let place = ExtraPlace { path: home.join("said"), pattern: None, redacted };
+            let mut notes = Vec::new();
+            let sources = extra_sources(openclaw(), &home.join("w"), &[place], &mut notes);
+            let source = &sources[0];
+            let entry = source.list().unwrap().entries.remove(0);
+            let mut found = Vec::new();
+            source.load(&entry, &mut |document| found.push(document)).unwrap();
+            found.extend(source.read("../said/a.md").unwrap());
+            assert_eq!(found.len(), 2);
+            for document in found {
+                assert_eq!(document.text.contains("Krabbe-77"), !redacted, "{}", document.text);
+            }
+            identities.push(source.identity());
+        }
+        assert_ne!(identities[0], identities[1]);
+    }
+
+    #[test]
     fn extra_places_add_what_nothing_before_them_has() {
         let home = tempfile::tempdir().unwrap();
         let home = fs_err::canonicalize(home.path()).unwrap();
@@ -453,6 +494,7 @@ mod tests {
         let place = |path: &str, pattern: Option<&str>| ExtraPlace {
             path: home.join(path),
             pattern: pattern.map(str::to_owned),
+            redacted: false,
         };
         let mut places = vec![
             place("w/notes", None),

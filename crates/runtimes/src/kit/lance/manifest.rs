@@ -1,11 +1,9 @@
 //! The manifest of a table: its columns, and the files of its rows.
 
-use std::io::Read as _;
-
 use super::bytes::Bytes;
 use super::deletions::DeletionFile;
 use super::protobuf::{Message, as_signed};
-use super::{LanceError, MAX_DESCRIPTION};
+use super::{LanceError, read_description};
 use crate::kit::Workspace;
 
 /// The ends of a manifest and of a data file.
@@ -59,27 +57,12 @@ impl Manifest {
         let names = store.names(folder.as_bytes(), MAX_VERSIONS)?;
         let newest = names.iter().filter_map(|name| Some((version_of(name)?, name))).max();
         let Some((_, name)) = newest else { return Ok(None) };
-        let mut bytes = Vec::new();
-        let file = store.file(format!("{folder}/{name}").as_bytes())?;
-        file.take(MAX_DESCRIPTION + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MAX_DESCRIPTION {
-            return Err(LanceError::unsupported("a manifest of more than 16 MiB"));
-        }
+        let bytes = read_description(store, format!("{folder}/{name}").as_bytes())?;
         Self::parse(&bytes).map(Some)
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, LanceError> {
-        let damaged = || LanceError::Damaged("manifest");
-        // The position of the message, the version of the format, and the magic.
-        let footer = bytes.len().checked_sub(16).ok_or_else(damaged)?;
-        if !bytes.ends_with(MAGIC) {
-            return Err(damaged());
-        }
-        let start = Bytes(&bytes[footer..]).u64()?;
-        let start = usize::try_from(start).ok().filter(|start| *start <= footer);
-        let mut message = Bytes(&bytes[start.ok_or_else(damaged)?..footer]);
-        let length = message.u32()? as usize;
-        let message = Message::parse(message.take(length)?)?;
+        let message = message_of(bytes)?;
         let flags = message.number(9);
         if flags & !KNOWN_FLAGS != 0 {
             return Err(LanceError::unsupported(format!("features {flags:#b} of the format")));
@@ -91,6 +74,21 @@ impl Manifest {
             fragments: fragments.collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// Returns the message of a manifest.
+pub(super) fn message_of(bytes: &[u8]) -> Result<Message<'_>, LanceError> {
+    let damaged = || LanceError::Damaged("manifest");
+    // The position of the message, the version of the format, and the magic.
+    let footer = bytes.len().checked_sub(16).ok_or_else(damaged)?;
+    if !bytes.ends_with(MAGIC) {
+        return Err(damaged());
+    }
+    let start = Bytes(&bytes[footer..]).u64()?;
+    let start = usize::try_from(start).ok().filter(|start| *start <= footer);
+    let mut message = Bytes(&bytes[start.ok_or_else(damaged)?..footer]);
+    let length = message.u32()? as usize;
+    Message::parse(message.take(length)?)
 }
 
 /// Reads a version from the name of its manifest. Newer programs count down, in 20 digits, so that

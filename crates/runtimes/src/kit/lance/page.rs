@@ -115,10 +115,7 @@ impl<'a> DataFile<'a> {
 
     /// Reads the columns of the file, in their order, from the description of it that it holds.
     pub(super) fn fields(&self) -> Result<Vec<ManifestField>, LanceError> {
-        if self.parts == 0 {
-            return Err(LanceError::Damaged("description"));
-        }
-        let description = self.part(self.parts_at, 0)?;
+        let description = self.description()?;
         let description = Message::parse(&description)?;
         let schema = description.message(1)?.ok_or(LanceError::Damaged("description"))?;
         let fields: Vec<_> = schema.all(1).map(ManifestField::parse).collect::<Result<_, _>>()?;
@@ -127,6 +124,14 @@ impl<'a> DataFile<'a> {
             return Err(LanceError::unsupported("columns that are made of others"));
         }
         Ok(fields)
+    }
+
+    /// Reads the description of the file that it holds.
+    pub(super) fn description(&self) -> Result<Vec<u8>, LanceError> {
+        if self.parts == 0 {
+            return Err(LanceError::Damaged("description"));
+        }
+        self.part(self.parts_at, 0)
     }
 
     /// Reads a description by its number in the list that is at this place.

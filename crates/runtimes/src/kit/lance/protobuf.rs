@@ -70,6 +70,14 @@ impl<'a> Message<'a> {
         })
     }
 
+    /// Whether no other fields than these hold bytes, which may be texts and messages.
+    pub(super) fn has_only(&self, known: &[u64]) -> bool {
+        self.0.iter().all(|(at, field)| match field {
+            Field::Bytes(bytes) => bytes.is_empty() || known.contains(at),
+            Field::Number(_) => true,
+        })
+    }
+
     /// Returns a list of numbers, packed or not.
     pub(super) fn numbers(&self, number: u64) -> Result<Vec<u64>, LanceError> {
         let mut numbers = Vec::new();

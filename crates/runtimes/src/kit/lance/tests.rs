@@ -229,6 +229,13 @@ fn page(rows: u64, buffer: (u64, u64), layout: &[u8]) -> Vec<u8> {
     [bytes(1, &start), bytes(2, &length), number(3, rows), bytes(4, &encoding)].concat()
 }
 
+/// The file of a manifest.
+fn manifest_file(message: &[u8]) -> Vec<u8> {
+    let length = (message.len() as u32).to_le_bytes();
+    let end = [0_u64.to_le_bytes().as_slice(), &[0; 4], b"LANC"].concat();
+    [length.as_slice(), message, &end].concat()
+}
+
 /// Writes a table of one column, `text`, with one data file: these bytes, then these pages.
 fn table(rows: u64, logical_type: &str, content: &[u8], pages: &[Vec<u8>]) -> tempfile::TempDir {
     let store = tempfile::tempdir().unwrap();
@@ -244,14 +251,11 @@ fn table(rows: u64, logical_type: &str, content: &[u8], pages: &[Vec<u8>]) -> te
     let data = [bytes(1, b"one.lance"), bytes(2, &[0]), bytes(3, &[0])].concat();
     let fragment = [number(1, 0), bytes(2, &data), number(4, rows)].concat();
     let manifest = [bytes(1, &field.concat()), bytes(2, &fragment)].concat();
-    let length = (manifest.len() as u32).to_le_bytes();
-    let end = [0_u64.to_le_bytes().as_slice(), &[0; 4], b"LANC"].concat();
 
     let table = store.path().join("memories.lance");
-    for (path, bytes) in [
-        ("data/one.lance", file),
-        ("_versions/1.manifest", [&length, &manifest[..], &end].concat()),
-    ] {
+    for (path, bytes) in
+        [("data/one.lance", file), ("_versions/1.manifest", manifest_file(&manifest))]
+    {
         let path = table.join(path);
         fs_err::create_dir_all(path.parent().unwrap()).unwrap();
         fs_err::write(path, bytes).unwrap();
@@ -309,5 +313,59 @@ fn a_page_that_claims_more_than_it_has_is_damaged() {
         let error = numbers(claimed, of_table).unwrap_err();
         let is_named = matches!(error, LanceError::Damaged(_) | LanceError::Unsupported(_));
         assert!(is_named, "{claimed} {of_table}: {error:?}");
+    }
+}
+
+#[test]
+fn tables_of_the_plugin_have_only_its_columns() {
+    for name in
+        ["2.0", "2.1", "2.2", "compacted-2.1", "compacted-2.2", "forgotten", "older-version"]
+    {
+        let mut paths = Vec::new();
+        for folder in ["data", "_transactions", "_versions"] {
+            let folder = format!("memories.lance/{folder}");
+            for path in files(&store(name).join(&folder)) {
+                paths.push(format!("{folder}/{}", path.file_name().unwrap().display()));
+            }
+        }
+        let paths: Vec<&[u8]> = paths.iter().map(String::as_bytes).collect();
+        let folder = Workspace::open(&store(name)).unwrap();
+        assert!(has_only_columns(&folder, &paths, &COLUMNS).unwrap(), "{name}");
+        assert!(!has_only_columns(&folder, &paths, &COLUMNS[1..]).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn other_columns_and_metadata_are_noticed() {
+    let column = |name: &[u8]| {
+        [bytes(2, name), number(3, 0), number(4, u64::MAX), bytes(5, b"string")].concat()
+    };
+    let entry = |key: &[u8]| [bytes(1, key), bytes(2, b"hunter2")].concat();
+    let text = bytes(1, &column(b"text"));
+    let noted = [column(b"text"), bytes(10, &entry(b"password"))].concat();
+    let setting = |key: &[u8]| [text.clone(), bytes(16, &entry(key))].concat();
+    let cases = [
+        (text.clone(), true),
+        (setting(b"lance.auto_cleanup.interval"), true),
+        (setting(b"password"), false),
+        (bytes(1, &column(b"password")), false),
+        (bytes(1, &noted), false),
+        ([text.clone(), bytes(5, &entry(b"password"))].concat(), false),
+        ([text.clone(), bytes(19, &entry(b"password"))].concat(), false),
+    ];
+    let store = tempfile::tempdir().unwrap();
+    let folder = Workspace::open(store.path()).unwrap();
+    for (at, (message, is_known)) in cases.iter().enumerate() {
+        fs_err::write(store.path().join("1.manifest"), manifest_file(message)).unwrap();
+        let found = has_only_columns(&folder, &[b"1.manifest"], &COLUMNS).unwrap();
+        assert_eq!(found, *is_known, "manifest {at}");
+    }
+    for (schema, is_known) in
+        [(column(b"text"), true), (column(b"password"), false), (noted, false)]
+    {
+        let transaction = bytes(102, &bytes(2, &schema));
+        fs_err::write(store.path().join("1.txn"), transaction).unwrap();
+        let found = has_only_columns(&folder, &[b"1.txn"], &COLUMNS).unwrap();
+        assert_eq!(found, is_known);
     }
 }
