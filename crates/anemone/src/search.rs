@@ -35,7 +35,6 @@ use self::target::{SearchTarget, TargetChoice, TargetError};
 pub use self::trust::{Trust, sink_superseded, verify_in};
 pub use self::vector_comparison::LexicalOnly;
 use self::vector_comparison::VectorComparison;
-use crate::agent::FOLDER;
 use crate::config::{Config, SearchSettings};
 use crate::days::{EmptyPeriodError, check_period};
 use crate::embedder::{
@@ -532,7 +531,7 @@ pub fn ask(
     let compared = VectorComparison::of(&answer.rankers, &embedders);
     let mut hits = hits(answer, target);
     // Only the files of an agent are for some sessions and not for others.
-    let is_of_agent = target.chosen.as_ref().is_some_and(|chosen| chosen.runtime.name != FOLDER);
+    let is_of_agent = by_name(target.kind).is_some();
     if let Some(session) = request.session.filter(|_| is_of_agent) {
         let before = hits.len();
         hits.retain(|hit| session.may_see(&hit.path));
