@@ -241,7 +241,8 @@ impl Config {
                 Err(_) => {}
             },
             SettingKey::EmbedderFallback => {
-                self.fallback = text.parse().ok().filter(|it| *it != EmbedderSetting::Auto);
+                self.fallback =
+                    text.parse().ok().filter(|setting| *setting != EmbedderSetting::Auto);
             }
             SettingKey::FlushPrompt => self.flush.prompt = Some(text.to_owned()),
             SettingKey::FlushSystemPrompt => self.flush.system_prompt = Some(text.to_owned()),

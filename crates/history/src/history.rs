@@ -14,7 +14,7 @@ use crate::commit::{Commit, CommitId, MAX_COMMIT_BYTES, ParseCommitError};
 use crate::content::{ContentForm, StoredContent, shortest_chain};
 use crate::digest::SnapshotDigest;
 use crate::key::Key;
-use crate::storage::{Storage, StorageAction, StorageError, StoredObject};
+use crate::storage::{BytesReader, Storage, StorageAction, StorageError, StoredObject};
 
 const CONTENT: &str = "content";
 const COMMITS: &str = "commits";
@@ -481,7 +481,7 @@ impl<'a> AgentHistory<'a> {
         commit: CommitId,
         content: &NewContent<'_>,
     ) -> Result<StoredContent, PublishError> {
-        let reader = || PositionReader { bytes: content.bytes, at: 0, end: content.length };
+        let reader = || BytesReader::new(content.bytes, content.length);
         let digest = digest_of(reader()).map_err(PublishError::Content)?;
         let size = content.length;
         let stored = StoredContent { commit, form: content.form, digest, size };
@@ -511,21 +511,6 @@ pub(crate) fn digest_of(mut content: impl Read) -> io::Result<[u8; 32]> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-    }
-}
-
-struct PositionReader<'a> {
-    bytes: &'a (dyn ReaderAt + Send + Sync),
-    at: u64,
-    end: u64,
-}
-
-impl Read for PositionReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(buffer.len());
-        let read = self.bytes.read_at(&mut buffer[..left], self.at)?;
-        self.at += read as u64;
-        Ok(read)
     }
 }
 

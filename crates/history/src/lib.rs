@@ -39,5 +39,5 @@ pub use key::Key;
 pub use memory::MemoryStorage;
 pub use revision::{ParseRevisionError, ResolveError, Revision};
 pub use storage::{ObjectInfo, Storage, StorageAction, StorageError, StoredObject};
-pub use store::{OpenStoreError, STORE_VERSION, Store, StoreFormat};
+pub use store::{HistoryStore, OpenStoreError, STORE_VERSION, StoreFormat};
 pub use verify::{Damage, DamageKind, VerifyDepth, VerifyReport, verify};

@@ -273,12 +273,12 @@ mod tests {
     use super::*;
     use crate::commit::tests::commit;
     use crate::memory::MemoryStorage;
-    use crate::store::Store;
+    use crate::store::HistoryStore;
 
     /// Resolves revisions in a history of four days; the answer is the message of the commit.
     fn resolve(text: &str) -> Result<String, String> {
         let storage = MemoryStorage::new();
-        let store = Store::open_or_create(&storage, uuid::Uuid::from_u128(1)).unwrap();
+        let store = HistoryStore::open_or_create(&storage, uuid::Uuid::from_u128(1)).unwrap();
         let mut history = store.history(commit("", "2026-03-01T10:00:00Z", &[]).agent.id).unwrap();
         let mut parents = Vec::new();
         for (day, tags) in

@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 use std::time::SystemTime;
 
-use anemone_format::Bytes;
+use anemone_format::{Bytes, ReaderAt};
 
 use crate::key::Key;
 
@@ -106,7 +106,7 @@ impl StorageAction {
 impl StoredObject {
     /// Returns a reader of the whole object.
     pub fn reader(&self) -> impl Read + '_ {
-        ObjectReader { object: self, at: 0 }
+        BytesReader::new(&*self.bytes, self.length)
     }
 
     /// Reads a small object; more than `limit` bytes are an error.
@@ -121,14 +121,23 @@ impl StoredObject {
     }
 }
 
-struct ObjectReader<'a> {
-    object: &'a StoredObject,
+/// Reads bytes from their beginning to their end.
+pub(crate) struct BytesReader<'a> {
+    bytes: &'a (dyn ReaderAt + Send + Sync),
     at: u64,
+    length: u64,
 }
 
-impl Read for ObjectReader<'_> {
+impl<'a> BytesReader<'a> {
+    pub(crate) const fn new(bytes: &'a (dyn ReaderAt + Send + Sync), length: u64) -> Self {
+        Self { bytes, at: 0, length }
+    }
+}
+
+impl Read for BytesReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.object.bytes.read_at(buffer, self.at)?;
+        let left = usize::try_from(self.length - self.at).unwrap_or(usize::MAX).min(buffer.len());
+        let read = self.bytes.read_at(&mut buffer[..left], self.at)?;
         self.at += read as u64;
         Ok(read)
     }

@@ -57,12 +57,12 @@ pub enum OpenStoreError {
 }
 
 /// A store of histories.
-pub struct Store<'a> {
+pub struct HistoryStore<'a> {
     storage: &'a dyn Storage,
     format: StoreFormat,
 }
 
-impl<'a> Store<'a> {
+impl<'a> HistoryStore<'a> {
     /// Opens a store.
     pub fn open(storage: &'a dyn Storage) -> Result<Self, OpenStoreError> {
         let key = format_key();
@@ -137,20 +137,20 @@ mod tests {
     #[test]
     fn a_store_is_made_once_and_a_newer_one_is_refused() {
         let storage = MemoryStorage::new();
-        assert!(matches!(Store::open(&storage), Err(OpenStoreError::None)));
+        assert!(matches!(HistoryStore::open(&storage), Err(OpenStoreError::None)));
         let id = Uuid::from_u128(1);
-        assert_eq!(Store::open_or_create(&storage, id).unwrap().format().id, id);
-        let again = Store::open_or_create(&storage, Uuid::from_u128(2)).unwrap();
+        assert_eq!(HistoryStore::open_or_create(&storage, id).unwrap().format().id, id);
+        let again = HistoryStore::open_or_create(&storage, Uuid::from_u128(2)).unwrap();
         assert_eq!(again.format().id, id);
         let put = |text: &str| storage.write(&format_key(), &mut text.as_bytes()).unwrap();
         let describe = |format: &str, version: u64| {
             format!(r#"{{"format":"{format}","version":{version},"id":"{id}"}}"#)
         };
         put(&describe(FORMAT, 2));
-        assert!(matches!(Store::open(&storage), Err(OpenStoreError::Newer(2))));
+        assert!(matches!(HistoryStore::open(&storage), Err(OpenStoreError::Newer(2))));
         put(&describe("other", 1));
-        assert!(matches!(Store::open(&storage), Err(OpenStoreError::NoStore(None))));
+        assert!(matches!(HistoryStore::open(&storage), Err(OpenStoreError::NoStore(None))));
         put("{");
-        assert!(matches!(Store::open(&storage), Err(OpenStoreError::NoStore(Some(_)))));
+        assert!(matches!(HistoryStore::open(&storage), Err(OpenStoreError::NoStore(Some(_)))));
     }
 }

@@ -11,7 +11,7 @@ use crate::content::StoredContent;
 use crate::history::{AgentHistory, HistoryError};
 use crate::key::Key;
 use crate::storage::StorageError;
-use crate::store::Store;
+use crate::store::HistoryStore;
 
 /// How much of a store is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub enum DamageKind {
 
 /// Looks at everything in a store; `spool` makes temporary files for records.
 pub fn verify(
-    store: &Store<'_>,
+    store: &HistoryStore<'_>,
     depth: VerifyDepth,
     spool: &mut dyn FnMut() -> io::Result<Box<dyn Spool>>,
 ) -> Result<VerifyReport, HistoryError> {

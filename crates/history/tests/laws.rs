@@ -7,8 +7,9 @@ use std::io::Cursor;
 
 use anemone_format::{Archive, Limits, Moment, Snapshot, write_delta};
 use anemone_history::{
-    AgentHistory, Commit, CommitAgent, CommitId, ContentForm, DamageKind, HistoryError, Key,
-    MemoryStorage, NewContent, SnapshotDigest, Storage, Store, VerifyDepth, VerifyReport, verify,
+    AgentHistory, Commit, CommitAgent, CommitId, ContentForm, DamageKind, HistoryError,
+    HistoryStore, Key, MemoryStorage, NewContent, SnapshotDigest, Storage, VerifyDepth,
+    VerifyReport, verify,
 };
 use anemone_testkit::{SlowGroup, strategy};
 use proptest::prelude::*;
@@ -54,7 +55,7 @@ impl Recorded {
     fn add(&self, bytes: &[u8], number: usize, is_full: bool) -> CommitId {
         let archive = open(bytes);
         let manifest = archive.manifest();
-        let store = Store::open_or_create(&self.storage, Uuid::from_u128(1)).unwrap();
+        let store = HistoryStore::open_or_create(&self.storage, Uuid::from_u128(1)).unwrap();
         let mut history = store.history(manifest.agent.id).unwrap();
         let checksum = manifest.checksum.as_deref().unwrap();
         let time: Moment = format!("2026-03-01T10:{number:02}:00Z").parse().unwrap();
@@ -78,7 +79,7 @@ impl Recorded {
     }
 
     fn history(&self) -> AgentHistory<'_> {
-        let store = Store::open(&self.storage).unwrap();
+        let store = HistoryStore::open(&self.storage).unwrap();
         store.history(store.agents().unwrap()[0]).unwrap()
     }
 
@@ -88,7 +89,7 @@ impl Recorded {
     }
 
     fn verified(&self, depth: VerifyDepth) -> VerifyReport {
-        let store = Store::open(&self.storage).unwrap();
+        let store = HistoryStore::open(&self.storage).unwrap();
         verify(&store, depth, &mut || Ok(spool())).unwrap()
     }
 

@@ -200,8 +200,8 @@ fn of_row(row: MemoryEntry) -> ListedEntry {
         path: row_document(&row.key),
         lines: lines_of_row(&row.content),
         id: row.id,
-        // The day is that of whoever wrote the row, whatever the time zone of the reader; some
-        // programs write nothing but the day.
+        // The day is the one in the time zone of the writer, not of the reader; some programs write
+        // only the day.
         day: row.timestamp.get(..10).and_then(|day| day.parse().ok()),
         kind: row.category.as_str().to_owned(),
         origin: row.origin,

@@ -97,7 +97,7 @@ fn shown_word(word: &str) -> String {
     shown + &without_values(&without_password(rest))
 }
 
-/// Masks what stands between the first colon behind something and the last `@`.
+/// Masks the text between the first colon that is not at the start and the last `@`.
 fn without_password(word: &str) -> String {
     if let Some((before, host)) = word.rsplit_once('@')
         && let Some((colon, _)) = before.match_indices(':').find(|(at, _)| *at > 0)
@@ -117,7 +117,7 @@ fn without_values(word: &str) -> String {
             let name = name.to_ascii_lowercase();
             SECRET_NAMES.iter().any(|secret| name.contains(secret))
         };
-        // What stands before the first separator is no parameter.
+        // The part before the first separator is not a parameter.
         match part.split_once('=').filter(|(name, _)| number > 0 && is_secret(name)) {
             Some((name, value)) => {
                 let end = value.find(|c: char| separates(c) || ends_url(c)).unwrap_or(value.len());

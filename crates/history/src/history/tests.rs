@@ -1,10 +1,10 @@
 use super::*;
 use crate::commit::tests::commit;
 use crate::memory::MemoryStorage;
-use crate::store::Store;
+use crate::store::HistoryStore;
 
 fn history(storage: &MemoryStorage) -> AgentHistory<'_> {
-    let store = Store::open_or_create(storage, uuid::Uuid::from_u128(1)).unwrap();
+    let store = HistoryStore::open_or_create(storage, uuid::Uuid::from_u128(1)).unwrap();
     store.history(commit("", DAY_1, &[]).agent.id).unwrap()
 }
 

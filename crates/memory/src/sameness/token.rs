@@ -196,8 +196,9 @@ impl Token {
     /// Whether two words mean the same.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let is_same_value = || {
-            self.values()
-                .any(|value| value.0 != Role::Opposite && other.values().any(|it| it == value))
+            self.values().any(|value| {
+                value.0 != Role::Opposite && other.values().any(|theirs| theirs == value)
+            })
         };
         self.text == other.text || is_same_value() || self.is_form_of(other)
     }

@@ -38,7 +38,7 @@ pub(crate) fn installed_version(machine: &Machine, name: &str) -> Option<String>
         .or_else(|| cargo_install(&program, name))
 }
 
-/// Reads the package that a program lies in.
+/// Reads the version from the npm package that contains a program.
 fn npm_package(program: &Path, name: &str) -> Option<String> {
     let folders = program.ancestors().skip(1).take(MAX_ABOVE);
     folders.map(|folder| folder.join("package.json")).find_map(|file| package_version(&file, name))

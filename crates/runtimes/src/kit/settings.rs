@@ -68,7 +68,7 @@ word_enum! {
         FlushTranscriptBytes = "flush.transcript_bytes",
         /// What the agent is asked then.
         FlushPrompt = "flush.prompt",
-        /// What it is told besides.
+        /// The system prompt for that.
         FlushSystemPrompt = "flush.system_prompt",
         /// Characters of a file before a session.
         ContextFileChars = "context.file_chars",

@@ -114,7 +114,7 @@ impl Session {
         }
     }
 
-    /// Writes the transcript, and returns what a hook is told.
+    /// Writes the transcript, and returns the input of a hook.
     fn told(&self, moment: &str) -> Value {
         let lines: Vec<&str> = self.lines.iter().map(|(_, line)| line.as_str()).collect();
         self.hooks.write("c1.jsonl", lines.join("\n"));

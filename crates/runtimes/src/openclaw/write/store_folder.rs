@@ -1,7 +1,7 @@
 //! Puts the store of the plugin `memory-lancedb` back: a folder beside the workspace.
 //!
-//! The store is made whole or not at all. One that is there and differs stays, unless the user
-//! wants the snapshot's; it is then put aside. Without a place for the store, its memories go into
+//! The store is written completely or not at all. An existing store that differs stays, unless the
+//! user chose the snapshot's; then it is renamed. Without a place for the store, its memories go into
 //! Markdown.
 
 use std::io;
@@ -129,7 +129,7 @@ struct StoreFolder {
     files: Vec<(usize, SourceFile)>,
     /// Whether there is nothing to do.
     is_same: bool,
-    /// Whether the plan knows of a store that is there.
+    /// Whether a store existed when the plan was made.
     replaces: bool,
 }
 
@@ -208,7 +208,7 @@ fn is_there(path: &Path) -> bool {
     fs_err::symlink_metadata(path).is_ok_and(|found| !found.is_dir()) || !names_in(path).is_empty()
 }
 
-/// Renames the store that is there; returns its new path.
+/// Renames the existing store; returns its new path.
 fn set_aside(path: &Path) -> io::Result<PathBuf> {
     const MOST: u32 = 1000;
     for number in 1..=MOST {
